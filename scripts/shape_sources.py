@@ -263,6 +263,14 @@ def beside_the_config(converter: Any) -> dict[str, str]:
     return dict(found)
 
 
+def in_the_config(converter: Any) -> dict[str, str]:
+    """The fields of the config that a converter of google-genai writes, with the options that they come from."""
+    found = re.findall(
+        r"setv\(\s*to_object,\s*\['(\w+)'\],.*?from_object, \['(\w+)'\]", inspect.getsource(converter), re.DOTALL
+    )
+    return dict(found)
+
+
 def refused_options(module: Any, surface: str) -> dict[str, list[str]]:
     """The options that the converters of google-genai refuse for a surface, by type: only the other surface has
     them."""

@@ -20,7 +20,17 @@ from mistralai.client import models as mistral_types
 from msgspec.structs import replace
 from openai.types.chat import completion_create_params as openai_types
 from openai.types.responses import response_create_params as responses_types
-from shape_sources import ANY, Pydantic, ServiceModel, TypedDicts, beside_the_config, either, merged, refused_options
+from shape_sources import (
+    ANY,
+    Pydantic,
+    ServiceModel,
+    TypedDicts,
+    beside_the_config,
+    either,
+    in_the_config,
+    merged,
+    refused_options,
+)
 
 from segue.rules.shape import Items, Node, Number, Record, Table, Text, snake
 
@@ -90,7 +100,8 @@ def mistral() -> Table:
 
 
 def google() -> Table:
-    """The SDK has no type for the body: its fields are those that the SDK's converters write for either surface."""
+    """The SDK has no type for the body: its fields are those that the SDK's converters write for either surface. They
+    also write fields of the config that its type does not have."""
     source = Pydantic()
     fields = {
         "contents": source.node(list[google_types.Content]),
@@ -109,7 +120,11 @@ def google() -> Table:
         beside |= beside_the_config(getattr(google_models, f"_GenerateContentConfig_to_{surface}"))
     fields |= {name: source.field(options[option]) for name, option in beside.items() if name not in fields}
     body = Record(fields={name: either(node, NULL) for name, node in fields.items()})
-    records = {"Body": body, **source.made}
+    config = dict(source.made["GenerationConfig"].fields)
+    for surface in SURFACES.values():
+        written = in_the_config(getattr(google_models, f"_GenerateContentConfig_to_{surface}"))
+        config |= {name: source.field(options[option]) for name, option in written.items() if name not in config}
+    records = {"Body": body, **source.made, "GenerationConfig": Record(fields=config)}
     return Table(
         sources={"google-genai": version("google-genai")},
         root="Body",

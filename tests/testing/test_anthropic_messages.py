@@ -326,3 +326,12 @@ def test_the_sdk_sends_what_segue_encodes(client: anthropic.Anthropic, server: S
             yield from response.iter_bytes()
 
     exchange_through_sdk(segue.get_model(f"anthropic/{MODEL}"), server, whole, pieces)
+
+
+@pytest.mark.parametrize(("version", "status"), [("2023-06-01", 200), ("2026-10-21", 400)])
+def test_sampling_options_are_refused_by_the_version_that_the_header_names(version: str, status: int) -> None:
+    body = {"model": MODEL, "max_tokens": 8, "messages": [QUESTION], "temperature": 0.5}
+    with StandIn("anthropic") as server:
+        headers = {"x-api-key": server.key, "anthropic-version": version}
+        assert httpx2.post(f"{server.url}/v1/messages", json=body, headers=headers).status_code == status
+    assert [each.severity for each in segue.lint(body, "anthropic-messages", f"anthropic/{MODEL}")] == ["warning"]

@@ -52,6 +52,7 @@ EXCEPTIONS: tuple[tuple[str, str, str, str], ...] = (
     # Table, field, what was done to it ("given": nothing), and why table and types differ.
     ("anthropic_messages", r"Body\.(temperature|top_p|top_k)", "given", "gone from the types, older models have it"),
     ("anthropic_messages", r"Body\.anthropic_(version|beta)", "given", "in the body on Bedrock and Vertex"),
+    ("anthropic_messages", r"Body\.model", "made ''", "the API wants a name, the types any text"),
     ("openai_completions/shape_groq", r"Body\.stream_options", "given", "sent by LangChain.js"),
     ("openai_responses", r"Body\.client_metadata", "given", "sent by Codex"),
     ("openai_responses", r"ResponseReasoningItemParam\.content", "made None", "sent by Codex"),
@@ -68,6 +69,8 @@ EXCEPTIONS: tuple[tuple[str, str, str, str], ...] = (
     ("openai_responses", r"ResponseOutputTextParam\.annotations", "removed", "left out by Codex"),
     ("openai_responses", r"FunctionToolParam\.parameters", "removed", "left out by clients"),
     ("openai_responses", r"FunctionToolParam\.strict", "removed", "left out by clients"),
+    ("google_generative_ai", r"GenerationConfig\.(imageConfig|modelConfig)", "given", "written by the converters"),
+    ("google_generative_ai", r"ImageConfig.*", "given", "written by the converters"),
     ("google_generative_ai", r"Body\.continuationToken", "of another form", "any text is bytes to pydantic"),
     ("google_generative_ai", r".*", r"made \{\}", "a single object will do for a list of them"),
     ("google_generative_ai", r"Interval\.(start|end)Time", "made 7", "pydantic reads a number as a time"),

@@ -22,6 +22,8 @@ class SchemaShape(NamedTuple):
     """The keywords that the root may have; ``None``: all of them."""
     root_properties: bool = False
     """Whether the root must have ``properties``."""
+    property_names: str | None = None
+    """The pattern of the names of the root's properties; ``None``: any name."""
     refs: SchemaRefs = "keep"
     tuples: Literal["any", "prefixItems", "one"] = "any"
     """Tuples: as written; with ``prefixItems``, where ``items`` must be one schema; or one schema for all elements."""
@@ -43,8 +45,9 @@ class SchemaShape(NamedTuple):
 
 SCHEMA_SHAPES: dict[SchemaForm, SchemaShape] = {
     # "JSON schema is invalid. It must match JSON Schema draft 2020-12"; "input_schema does not support oneOf, allOf, or
-    # anyOf at the top level" (Anthropic, claude-code#63673 and #40075, 2026).
-    "2020-12": SchemaShape(tuples="prefixItems"),
+    # anyOf at the top level" (Anthropic, claude-code#63673 and #40075, 2026); "input_schema.properties: Property keys
+    # should match pattern" (erikmaday/unusual-whales-mcp#57, 2026-01).
+    "2020-12": SchemaShape(tuples="prefixItems", property_names=r"[a-zA-Z0-9_.-]{1,64}"),
     # "Invalid tool schema: …": mistral-common checks draft 7 with the library jsonschema, which compiles patterns in
     # Python (mistral-common 1.13 validator.py, 2026-11).
     "draft-7": SchemaShape(draft="7", root="any", patterns="python"),

@@ -6,6 +6,7 @@ from .bodies import (
     RecognisedBody as RecognisedBody,
     ingest,
     lint,
+    lint_request as lint_request,
     read_conversation as read_conversation,
     recognise_body as recognise_body,
 )

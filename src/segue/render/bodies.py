@@ -25,15 +25,25 @@ Body = Mapping[str, Any] | Sequence[Message | Mapping[str, Any] | Any] | bytes |
 def lint(body: Body, protocol: str | None = None, model: Model | str | None = None) -> list[Finding]:
     """Find everything in ``body`` that a provider of this protocol would refuse or change.
 
-    The protocol is recognised if it is not passed. Without a model, rules that apply to some models only are warnings.
+    The protocol is recognised if it is not passed. Without a model, rules that apply to some models only are warnings,
+    and so are rules that depend on a header.
     """
+    return _findings(body, protocol, model, body_only=True)
+
+
+def lint_request(body: Body, protocol: str, model: Model) -> list[Finding]:
+    """As ``lint``, for a request that has the headers of ``model``."""
+    return _findings(body, protocol, model, body_only=False)
+
+
+def _findings(body: Body, protocol: str | None, model: Model | str | None, body_only: bool) -> list[Finding]:
     body = _as_text(body)
     document = _with_surrogates(body, _read(body))
     if protocol is not None and (not isinstance(document, dict) or protocol_of(protocol).history in document):
         spoken = protocol_of(protocol)  # blocks of another protocol are also findings
     else:
         spoken = _protocol_of_body(document, protocol)
-    return run(spoken.rules, document, _model(model, spoken.name))
+    return run(spoken.rules, document, _model(model, spoken.name), body_only=body_only)
 
 
 def ingest(

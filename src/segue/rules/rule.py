@@ -56,6 +56,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     only: Callable[[Model], bool] | None = None
     # Whether `check` looks at the model, although the rule applies to all.
     by_model: bool = False
+    # Whether the rule depends on a header. Where only the body is known, a violation is a warning.
+    in_header: bool = False
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -86,15 +88,17 @@ def quirks(rules: Sequence[Rule], model: Model) -> list[Rule]:
     ]
 
 
-def run(rules: Sequence[Rule], body: Any, model: Model | None = None) -> list[Finding]:
+def run(rules: Sequence[Rule], body: Any, model: Model | None = None, *, body_only: bool = False) -> list[Finding]:
     """Return all findings of all rules, in the order of the rules. If the body is not an object, only its shape is
-    checked."""
+    checked. ``body_only``: the headers are not known; otherwise they are those that segue sends to ``model``."""
     document = Document(body) if isinstance(body, dict) else None
     shared: dict[Shape, list[Fault]] = {}
     findings: list[Finding] = []
     for rule in rules:
         if rule.only is not None and model is not None and not rule.only(model):
             continue
+        if rule.in_header and body_only:
+            rule = replace(rule, severity="warning")
         if rule.shape is not None:
             if rule.shape not in shared:
                 shared[rule.shape] = list(rule.shape(body, model))

@@ -81,12 +81,14 @@ class Handler(BaseHTTPRequestHandler):
         except ModelError:
             self._refuse(standin.voice.invalid("model: Field required"))
             return
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        model = standin.voice.addressed(model, headers)
         streams = bool(body.get("stream")) if route.stream is None else route.stream
         refusal = standin.refusal_for(body, model, streams)
         if refusal is not None:
             self._refuse(refusal)
             return
-        bindings = standin.bindings(body, {name.lower(): value for name, value in self.headers.items()}, model)
+        bindings = standin.bindings(body, headers, model)
         if bindings.refused is not None:
             self._refuse(standin.voice.invalid(bindings.refused))
             return

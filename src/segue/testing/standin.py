@@ -15,7 +15,7 @@ from typing import Any
 
 from ..catalog import Catalog, get_provider
 from ..errors import FormatError, ModelError
-from ..render import ingest, lint
+from ..render import ingest, lint_request
 from ..types import Context, Model, ToolCall
 from .handler import Handler
 from .keys import Authenticator
@@ -140,7 +140,7 @@ class StandIn:
         if quirk is not None:
             return self.voice.invalid(quirk) if isinstance(quirk, str) else quirk
         try:
-            findings = [finding for finding in lint(body, self.protocol, model) if finding.severity == "error"]
+            findings = [finding for finding in lint_request(body, self.protocol, model) if finding.severity == "error"]
         except FormatError as error:
             return self.voice.invalid(str(error))
         if findings:

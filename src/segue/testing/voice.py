@@ -69,6 +69,8 @@ class Voice(Struct, frozen=True, kw_only=True):
     # treats such blocks in a request with these headers.
     bind: Callable[[list[AssistantContent], Body, Signer, Model], list[AssistantContent]] = lambda content, *_: content
     bindings: Callable[[Body, Mapping[str, str], Signer, Model], Bindings] = lambda *_: Bindings()
+    # The model as a request with these headers addresses it: a header may ask for another version of the API.
+    addressed: Callable[[Model, Mapping[str, str]], Model] = lambda model, headers: model
     # The text of the refusal to stream what this model only answers whole; None: it streams.
     whole_only: Callable[[Body, Model], str | None] = lambda body, model: None
     # The body of an error, its additional headers, an error in mid-stream, and bytes in a stream that are not an event.

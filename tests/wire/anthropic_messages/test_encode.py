@@ -158,6 +158,14 @@ def test_text_of_another_model_after_its_calls_moves_before_them() -> None:
     assert codes(made) == ["blocks-reordered"]
 
 
+def test_text_after_the_calls_of_an_own_answer_comes_before_them_and_thinking_stays_where_it_was() -> None:
+    answer = own(OPUS, ThinkingContent("hm", "sig"), call(1), call(2), TextContent("wait"))
+    made = request(GO, answer, result(1), result(2))
+    found = [short(block) for block in made.body["messages"][1]["content"]]
+    assert found == ["thinking", "wait", "call toolu_1", "call toolu_2"]
+    assert "blocks-reordered" in codes(made)
+
+
 def test_the_order_of_the_targets_own_answers_is_kept() -> None:
     thinking = ThinkingContent("hm", "sig")
     made = request(GO, own(OPUS, thinking, call(1), replace(thinking, thinking="so"), TextContent("x")), result(1))

@@ -153,11 +153,11 @@ def test_text_of_another_model_after_its_calls_moves_before_them() -> None:
     assert "blocks-reordered" in codes(request)
 
 
-def test_text_of_the_target_after_its_calls_stays_in_place() -> None:
+def test_text_of_the_target_after_its_last_call_comes_before_it() -> None:
     target = model(SONNET_45)
     request = sent(SONNET_45, USER, answer(target, call("a"), "and then", stop="toolUse"), result("a", "ok"))
-    assert turns(request)[1] == ("assistant", [use("a"), {"text": "and then"}])
-    assert codes(request) == []
+    assert turns(request)[1] == ("assistant", [{"text": "and then"}, use("a")])
+    assert codes(request) == ["blocks-reordered"]
 
 
 def test_a_failed_result_has_a_flag_on_claude_and_nova_and_a_text_elsewhere() -> None:

@@ -123,3 +123,20 @@ def _lists_in_lists(value: Any) -> bool:
     if isinstance(value, list):
         return any(isinstance(each, list) or _lists_in_lists(each) for each in value)
     return isinstance(value, dict) and any(map(_lists_in_lists, value.values()))
+
+
+# -- names of properties ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["", "rule_name[]", "a b", "größe", "a" * 65])
+def test_a_property_whose_name_is_refused_is_no_longer_described_but_still_accepted(name: str) -> None:
+    schema = {
+        "type": "object",
+        "properties": {name: {"type": "string"}, "city": {"type": "string"}},
+        "required": [name, "city"],
+        "additionalProperties": False,
+    }
+    assert list(refused(schema, SCHEMA_SHAPES["2020-12"], ""))
+    adapted = adapt(schema, SCHEMA_SHAPES["2020-12"])
+    assert adapted.schema == {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    assert "is left out" in str(adapted.text)

@@ -4,7 +4,7 @@ Shapes: anthropic 2.8.0, types/raw_*_event.py (2026-11).
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ...types import AssistantContent, Model, ThinkingContent
 from ...wire.anthropic_messages.write import Writer, block_body, error, whole
@@ -74,6 +74,11 @@ def _forged(body: Body, signer: Signer, model: Model) -> Iterable[str]:
                 yield f"{place}: Invalid `data` in `redacted_thinking` block"
 
 
+def _addressed(model: Model, headers: Mapping[str, str]) -> Model:
+    version = headers.get("anthropic-version")
+    return model if version is None else model.amended({"api_version": version})
+
+
 def _error(refusal: Refusal) -> Body:
     return error(refusal.status, refusal.kind, refusal.text)
 
@@ -108,6 +113,7 @@ VOICE = Voice(
     forged=_forged,
     bind=_bind,
     bindings=bindings,
+    addressed=_addressed,
     error=_error,
     error_event=_error_event,
     broken_event=b'event: content_block_delta\ndata: {"type": "\n\n',

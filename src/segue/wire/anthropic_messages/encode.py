@@ -29,7 +29,7 @@ from ...types.media import type_of_file
 from ...types.texts import CLOSING, OPENING
 from ..common.outgoing import Outgoing
 from ..common.results import hold_media, mark_failed
-from ..common.turns import Mark, Turns
+from ..common.turns import Mark, Turns, text_before_calls
 from .media import media_type
 from .options import add_options, max_tokens
 from .replay import cited_again, sent_back
@@ -172,11 +172,13 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
                 if returned is not None:
                     blocks.append(returned)
                 elif text := self.text_instead(block):
+                    behind = called
                     blocks.append(plain_text(text))
             else:
                 assert_never(block)
-        if behind and not thoughts and not same_origin(message, self.out.model):
-            blocks = self._calls_last(blocks)
+        if behind:
+            is_fixed = thoughts > 0 or same_origin(message, self.out.model)
+            blocks = self._text_before_calls(blocks) if is_fixed else self._calls_last(blocks)
         if dropped:
             self.note("empty-dropped", "an empty text")
         if thoughts and thoughts == len(blocks):
@@ -259,12 +261,17 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         self.state = State("user", False, True, self.state.replays, self.state.servers)
 
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
-        """Move calls to the end (ANT-16): text of another model after its calls would be read as a prefill.
-
-        The order of the target's own answers is kept, and so is any order with thinking, which is signed (ANT-37).
-        """
+        """Move calls to the end (ANT-16): text of another model after its calls would be read as a prefill."""
         self.note("blocks-reordered", "calls come at the end of an answer")
         return sorted(blocks, key=lambda block: type(block) is ToolUse)
+
+    def _text_before_calls(self, blocks: list[Block]) -> list[Block]:
+        """Move text at the end before the last calls: ANT-16 also applies to the target's own answers."""
+        moved = text_before_calls(blocks, _is_text, lambda block: type(block) is ToolUse)
+        if moved is None:
+            return blocks
+        self.note("blocks-reordered", "text comes before calls")
+        return moved
 
     # -- users and results -------------------------------------------------------------------------------------------
 
@@ -330,8 +337,16 @@ class _ServerBlocks:
         return raw
 
 
+def _is_text(block: Block) -> bool:
+    return type(block) is TextContent or (type(block) is dict and block["type"] == "text")
+
+
 def _has_server_blocks(blocks: list[Block]) -> bool:
     return any(type(block) is dict and block["type"] != "text" for block in blocks)
+
+
+LONGEST_TITLE = 500
+"""The most characters of a document's title (API reference, 2026-10)."""
 
 
 def _document(block: FileContent) -> Block | None:
@@ -346,7 +361,7 @@ def _document(block: FileContent) -> Block | None:
         source = {"type": "text", "media_type": mime_type, "data": text}
     else:
         return None
-    return {"type": "document", "source": source} | ({} if block.name is None else {"title": block.name})
+    return {"type": "document", "source": source} | ({"title": block.name[:LONGEST_TITLE]} if block.name else {})
 
 
 def _may_be_continued(blocks: list[Block]) -> bool:

@@ -101,7 +101,7 @@ def _empty_users(body: Json, model: Model | None) -> Found:
 
 
 def _empty_results(body: Json, model: Model | None) -> Found:
-    for path, block in of_type(body, "tool_result"):
+    for path, block in of_type(body, "tool_result", "search_result"):
         if block.get("content") == []:
             yield f"{path}.content", "a result with an empty list of blocks"
 
@@ -131,6 +131,13 @@ def _is_paused(found: list[tuple[str, Json]]) -> bool:
     return any(kind(block) == "server_tool_use" and text(block, "id") not in answered for _, block in found)
 
 
+def _prefill_while_thinking(body: Json, model: Model | None) -> Found:
+    thinking, last = body.get("thinking"), turns(body)[-1:]
+    thinks = isinstance(thinking, dict) and kind(thinking) == "enabled"
+    if thinks and last and last[0].role == "assistant" and last[0].blocks and not _is_paused(last[0].blocks):
+        yield last[0].path, "the last message is an answer to be continued, and thinking is enabled"
+
+
 THOUGHTS = ("thinking", "redacted_thinking")
 
 
@@ -151,26 +158,33 @@ def _thinking_at_the_end(body: Json, model: Model | None) -> Found:
 def _system_messages(body: Json, model: Model | None) -> Found:
     found = messages(body)
     roles = [message.get("role") for _, message in found]
-    before = None  # the last role that is not system
+    is_open = False  # whether a system message may follow the last other one
     for index, (path, message) in enumerate(found):
         if roles[index] != "system":
-            before = roles[index]
+            if roles[index + 1 : index + 2] == ["system"]:
+                is_open = _may_be_interrupted(message)
             continue
         if model is not None and not dialect(model).system_in_messages:
             yield path, "this model does not accept (or ignores) a system message"
-        empty_directive = message.get("content") == [] and "output_config" in message
-        if index == 0 and not empty_directive:
+        if not message.get("content") and message.get("output_config"):
+            continue  # settings alone may be anywhere
+        if index == 0:
             yield path, "the first system prompt belongs in `system`"
-        if index and before != "user" and not empty_directive:
+        elif not is_open:
             yield path, "a system message must follow a user message"
         if roles[index + 1 : index + 2] not in ([], ["system"], ["assistant"]):
             yield path, "a system message must be last or come before an answer"
-        yield from _system_content(path, message, empty_directive)
+        yield from _system_content(path, message)
 
 
-def _system_content(path: str, message: Json, empty_directive: bool) -> Found:
+def _may_be_interrupted(message: Json) -> bool:
+    """Whether a system message may follow: after a user message, or where a server tool runs or has just run."""
+    return message.get("role") == "user" or _is_paused(list(content(message, "")))
+
+
+def _system_content(path: str, message: Json) -> Found:
     inside = list(content(message, path))
-    if not inside and not empty_directive:
+    if not inside:
         yield path, "a system message must have at least one block"
     for where, block in inside:
         if kind(block) not in shapes.IN_SYSTEM:
@@ -273,7 +287,7 @@ MESSAGES: tuple[Rule, ...] = (
         number="ANT-12",
         title="A result has content, or no content field.",
         answers=UNQUOTED,
-        source="sources of pydantic-ai and litellm, 2026",
+        source="sources of pydantic-ai and litellm, 2026; documentation, Search results, 2026-11",
         prevented_by=TEXTS,
         check=_empty_results,
     ),
@@ -293,6 +307,14 @@ MESSAGES: tuple[Rule, ...] = (
         prevented_by=ENCODER,
         check=_no_prefill,
         only=lambda model: not dialect(model).prefill,
+    ),
+    Rule(
+        number="ANT-14b",
+        title="With thinking by budget, no answer is continued.",
+        answers=UNQUOTED,
+        source="documentation, Extended thinking, 'Feature compatibility', 2026-11",
+        prevented_by=ENCODER,
+        check=_prefill_while_thinking,
     ),
     Rule(
         number="ANT-15",

@@ -1,5 +1,6 @@
 """Rules about images and documents, cache markers, limits, and the rest of a request."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,15 +10,22 @@ from ...types import Model
 from ..common.checks import half_characters, shown
 from ..common.images import data_fault, image_size
 from .media import MEDIA_TYPES
-from .rules_messages import ENCODER, dialect, newest_version
+from .rules_messages import ENCODER, UNQUOTED, dialect, newest_version
 from .shapes import SAMPLING
-from .walk import Found, Json, kind, messages, nested, objects, of_type, text, tools
+from .walk import Found, Json, kind, messages, nested, objects, of_type, text, tools, turns
 
 OPTIONS = "wire/anthropic_messages/options.py"
 MOST_MARKERS = 4
 
 
 # -- images and documents --------------------------------------------------------------------------------------------
+
+
+LARGEST = 10_485_760
+"""The most bytes of an image on any host: Anthropic's own API accepts 10 MB (documentation, Vision, 2026-10)."""
+
+
+_ADDRESS = re.compile(r"https?://[^\s/]", re.IGNORECASE).match
 
 
 def _images(body: Json, model: Model | None) -> Found:
@@ -31,7 +39,7 @@ def _images(body: Json, model: Model | None) -> Found:
         if not isinstance(source, dict) or source.get("type") not in ("base64", "url", "file"):
             yield f"{path}.source", "the source of an image must be base64, url or file"
         elif source["type"] == "base64":
-            yield from _base64(f"{path}.source", source, known.max_image_bytes if known is not None else None)
+            yield from _base64(f"{path}.source", source, known.max_image_bytes if known is not None else LARGEST)
         else:
             yield from _address(f"{path}.source", source)
 
@@ -48,7 +56,7 @@ def _base64(path: str, source: Json, most: int | None) -> Found:
 
 
 def _address(path: str, source: Json) -> Found:
-    if source.get("type") == "url" and not text(source, "url").lower().startswith(("https://", "http://")):
+    if source.get("type") == "url" and not _ADDRESS(text(source, "url")):
         yield f"{path}.url", "a url must begin with https:// or http://"
     elif source.get("type") == "file" and not text(source, "file_id"):
         yield f"{path}.file_id", "a file must have an id"
@@ -70,6 +78,9 @@ def _pixels(body: Json, model: Model | None) -> Found:
 
 
 def _document_sources(body: Json, model: Model | None) -> Found:
+    for path, block in of_type(body, "container_upload"):
+        if not text(block, "file_id"):
+            yield f"{path}.file_id", "a file must have an id"
     for path, block in of_type(body, "document"):
         source = block.get("source")
         if not isinstance(source, dict):
@@ -79,10 +90,39 @@ def _document_sources(body: Json, model: Model | None) -> Found:
             yield f"{where}.data", fault
         elif name == "text" and not text(source, "data").strip():
             yield f"{where}.data", "a document must not be blank"
-        elif name == "content" and not source.get("content"):
+        elif name == "content" and not (text(source, "content").strip() or source.get("content")):
             yield f"{where}.content", "a document must not be empty"
         elif name in ("url", "file"):
             yield from _address(where, source)
+
+
+def _cited(block: Json) -> bool:
+    citations = block.get("citations")
+    return isinstance(citations, dict) and citations.get("enabled") is True
+
+
+def _citations(body: Json, model: Model | None) -> Found:
+    """Check citations. Documents that the web fetch tool found have citations of their own."""
+    output = body.get("output_config")
+    for name in ("document", "search_result"):
+        found = [(path, _cited(block)) for path, block in of_type(body, name)]
+        cited = [path for path, enabled in found if enabled]
+        if cited and len(cited) < len(found):
+            yield cited[0], f"citations must be enabled for all blocks of type {name}, or for none"
+        if cited and isinstance(output, dict) and output.get("format") is not None:
+            yield cited[0], "citations are enabled, and the answer must be JSON"
+
+
+def _prefilled_json(body: Json, model: Model | None) -> Found:
+    output, last = body.get("output_config"), turns(body)[-1:]
+    wanted = isinstance(output, dict) and output.get("format") is not None
+    if (
+        wanted
+        and last
+        and last[0].role == "assistant"
+        and [kind(block) for _, block in last[0].blocks][-1:] == ["text"]
+    ):
+        yield last[0].path, "an answer to be continued, and the answer must be JSON"
 
 
 def _documents(body: Json, model: Model | None) -> Found:
@@ -139,12 +179,28 @@ def _good_markers(body: Json, model: Model | None) -> Found:
 
 
 def _sampling(body: Json, model: Model | None) -> Found:
-    """Check sampling options. A body with ``anthropic_version`` is for Bedrock or Vertex, on the old API version."""
-    if "anthropic_version" in body and (model is None or dialect(model).sampling):
-        return
+    """Check sampling options of models that accept only the default temperature, and this on the old API version."""
     for name in SAMPLING:
-        if name in body:
-            yield name, "removed in API version 2026-10-21, and refused by newer models on the old version"
+        if name in body and (name != "temperature" or body[name] != 1):
+            yield name, "a sampling option, which newer models refuse"
+
+
+def _sampling_of_version(body: Json, model: Model | None) -> Found:
+    """Check sampling options. A body with ``anthropic_version`` is for Bedrock or Vertex, on the old API version."""
+    if "anthropic_version" not in body:
+        yield from ((name, "removed in API version 2026-10-21") for name in SAMPLING if name in body)
+
+
+def _sampling_while_thinking(body: Json, model: Model | None) -> Found:
+    thinking, top_p = body.get("thinking"), body.get("top_p")
+    if not isinstance(thinking, dict) or kind(thinking) not in ("enabled", "adaptive"):
+        return
+    if body.get("temperature") not in (None, 1):
+        yield "temperature", "only 1 is allowed while the model thinks"
+    if body.get("top_k") is not None:
+        yield "top_k", "not allowed while the model thinks"
+    if isinstance(top_p, int | float) and top_p < 0.95:
+        yield "top_p", "at least 0.95 while the model thinks"
 
 
 def _limit(body: Json, model: Model | None) -> Found:
@@ -206,6 +262,22 @@ REQUEST: tuple[Rule, ...] = (
         check=_document_sources,
     ),
     Rule(
+        number="ANT-45c",
+        title="Citations are enabled for all documents or for none, and not for JSON answers.",
+        answers=UNQUOTED,
+        source="documentation, Citations and Structured outputs, 2026-11",
+        prevented_by=ENCODER,
+        check=_citations,
+    ),
+    Rule(
+        number="ANT-61",
+        title="An answer in JSON is not begun by a prefill.",
+        answers=UNQUOTED,
+        source="documentation, Structured outputs, 2026-11",
+        prevented_by=OPTIONS,
+        check=_prefilled_json,
+    ),
+    Rule(
         number="ANT-46",
         title="There are at most four cache markers.",
         answers="A maximum of 4 blocks with cache_control may be provided.",
@@ -223,12 +295,30 @@ REQUEST: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-48",
-        title="From API version 2026-10-21 on, and on newer models, there is no temperature, top_p or top_k.",
+        title="Newer models have no top_p or top_k, and no temperature other than 1.",
+        answers="temperature: Extra inputs are not permitted",
+        source="documentation, Thinking, 'Sampling parameters', 2026-11; MinusPod#926",
+        prevented_by=OPTIONS,
+        check=_sampling,
+        only=lambda model: not dialect(model).sampling,
+    ),
+    Rule(
+        number="ANT-48b",
+        title="From API version 2026-10-21 on, which is a header, there is no temperature, top_p or top_k.",
         answers="temperature: Extra inputs are not permitted",
         source="documentation, Migrating to API version 2026-10-21; MinusPod#926",
         prevented_by=OPTIONS,
-        check=_sampling,
-        only=lambda model: newest_version(model) or not dialect(model).sampling,
+        check=_sampling_of_version,
+        only=newest_version,
+        in_header=True,
+    ),
+    Rule(
+        number="ANT-48c",
+        title="While the model thinks, there is no top_k, the temperature is 1, and top_p is at least 0.95.",
+        answers="`temperature` may only be set to 1 when thinking is enabled.",
+        source="documentation, Extended thinking, 'Feature compatibility', 2026-11",
+        prevented_by=OPTIONS,
+        check=_sampling_while_thinking,
     ),
     Rule(
         number="ANT-49",

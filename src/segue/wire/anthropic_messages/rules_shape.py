@@ -1,15 +1,15 @@
-"""Rules about the shape of a body: its fields and blocks, from the request types of the SDK (``shape.json``)."""
+"""Rules about the shape of a body: its fields and blocks, from the request types of the SDK (``shape.json``), within
+the documented limits."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from ...rules import Fault, Rule
-from ...rules.shape import faults, load
+from ...rules.shape import faults
 from ...types import Model
+from .limits import limited
 from .rules_messages import dialect
 
-_TABLE = Path(__file__).with_name("shape.json")
 _ENCODER = "wire/anthropic_messages/encode.py"
 _PROBED = "kangminlee-maker/local-OAuth-CLI-API-adapter (validation parity tests), 2026-09"
 
@@ -18,7 +18,7 @@ def _shape(body: Any, model: Model | None) -> Iterator[Fault]:
     """Check the fields. On Bedrock and Vertex, where the body has the version, the model is in the path."""
     vertex = model is not None and dialect(model).surface == "vertex"
     hosted = vertex or (isinstance(body, dict) and "anthropic_version" in body)
-    for fault in faults(body, load(_TABLE)):
+    for fault in faults(body, limited()):
         if not (hosted and fault.path == "model"):
             yield fault
     if vertex and isinstance(body, dict):
@@ -40,9 +40,10 @@ SHAPE: tuple[Rule, ...] = (
     ),
     Rule(
         number="ANT-06",
-        title="Every field has a valid value; every block has a type that is allowed in its place.",
-        answers="messages.content: Input should be a valid array",
-        source=f"{_PROBED}; SDK anthropic 2.8.0, 2026-11",
+        title="Every field has a valid value within its limits; every block has a type that is allowed in its place.",
+        answers="messages.content: Input should be a valid array / server_tool_use.id: String should match pattern "
+        "'^srvtoolu_[a-zA-Z0-9_]+$'",
+        source=f"{_PROBED}; SDK anthropic 2.8.0, 2026-11; API reference, 2026-10; betmoar/cc-proxy-plugin#67",
         prevented_by=_ENCODER,
         shape=_shape,
         sorts=("kind", "null", "value", "union", "size"),

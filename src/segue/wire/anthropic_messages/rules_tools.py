@@ -1,7 +1,6 @@
 """Rules about calls and results, and about the tools that a request defines."""
 
 import re
-from collections import Counter
 from itertools import pairwise
 
 from ...dialects import SCHEMA_SHAPES
@@ -11,19 +10,21 @@ from ..common.checks import repeated, shown
 from ..common.schema import refused
 from . import shapes
 from .rules_messages import ENCODER, UNQUOTED, dialect
-from .walk import Found, Json, Turn, content, kind, nested, objects, of_type, text, tools, turns
+from .walk import Found, Json, Turn, content, continues_thread, declared, kind, objects, of_type, text, tools, turns
 
 INTERACTIONS = "projection/passes/tool_interactions.py"
 IDS = "projection/passes/ids.py"
 
 _ID = re.compile(r"[a-zA-Z0-9_-]+").fullmatch
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}").fullmatch
+# "tool_use.name: String should have at most 200 characters" (Claude Code changelog, 2026)
+_CALLED = re.compile(r"[a-zA-Z0-9_-]{1,200}").fullmatch
 
 
 # -- calls and results -----------------------------------------------------------------------------------------------
 
 
-def _calls(turn: Turn | None) -> list[tuple[str, str]]:
+def calls_of(turn: Turn | None) -> list[tuple[str, str]]:
     """Path and id of each call of a turn."""
     if turn is None or turn.role != "assistant":
         return []
@@ -42,22 +43,31 @@ def _leading_results(turn: Turn | None) -> set[str]:
     return found
 
 
+def _text_after_calls(body: Json, model: Model | None) -> Found:
+    for turn in turns(body):
+        kinds = [kind(block) for _, block in turn.blocks]
+        if turn.role == "assistant" and "tool_use" in kinds:
+            after = len(kinds) - kinds[::-1].index("tool_use")
+            if set(kinds[after:]) == {"text"}:
+                yield turn.blocks[after][0], "a text after the last call"
+
+
 def _answered(body: Json, model: Model | None) -> Found:
     joined = turns(body)
     for turn, after in pairwise([*joined, None]):
         results = _leading_results(after)
-        for path, call in _calls(turn):
+        for path, call in calls_of(turn):
             if call not in results:
                 yield path, f"the call {shown(call)!r} has no result at the beginning of the next message"
 
 
 def _orphans(body: Json, model: Model | None) -> Found:
-    before: set[str] = set()
-    for turn in turns(body):
+    joined, before = turns(body), set[str]()
+    for turn in joined[1:] if continues_thread(body) else joined:
         for path, block in turn.blocks:
             if turn.role == "user" and kind(block) == "tool_result" and text(block, "tool_use_id") not in before:
                 yield path, f"no call {text(block, 'tool_use_id')!r} in the turn before"
-        before = {call for _, call in _calls(turn)}
+        before = {call for _, call in calls_of(turn)}
 
 
 def _single_results(body: Json, model: Model | None) -> Found:
@@ -99,11 +109,32 @@ def _result_content(body: Json, model: Model | None) -> Found:
                 yield f"{where}.cache_control", "a cache marker must be on the result itself"
 
 
+def _toolset_results(body: Json, model: Model | None) -> Found:
+    toolsets = {text(block, "id"): block.get("toolset_name") for _, block in of_type(body, "tool_use")}
+    for path, block in of_type(body, "tool_result"):
+        if text(block, "tool_use_id") not in toolsets:
+            continue  # ANT-20
+        toolset = toolsets[text(block, "tool_use_id")]
+        if block.get("toolset_name") != toolset:
+            yield f"{path}.toolset_name", f"a result of a call of {toolset or 'no toolset'} must name the same"
+        inside = list(content(block, path))
+        for where, inner in inside:
+            if toolset is not None and kind(inner) not in shapes.IN_TOOLSET_RESULT:
+                yield where, f"a {kind(inner)} block is not allowed in the result of a toolset"
+        states = [(where, inner) for where, inner in inside if kind(inner) == "browser_state"]
+        if len(states) > 1:
+            yield states[1][0], "a second browser_state in a result"
+        for where, state in states:
+            tabs = [tab for _, tab in objects(state.get("tabs"), "")]
+            if tabs and sum(tab.get("active") is True for tab in tabs) != 1:
+                yield f"{where}.tabs", "exactly one tab must be active"
+
+
 # -- definitions -----------------------------------------------------------------------------------------------------
 
 
 def _has_definitions(body: Json, model: Model | None) -> Found:
-    if body.get("tools"):
+    if declared(body):
         return
     for path, block in of_type(body, "tool_use", "tool_result"):
         yield path, f"a {kind(block)} block, and no tool is defined"
@@ -112,9 +143,9 @@ def _has_definitions(body: Json, model: Model | None) -> Found:
 
 def _names(body: Json, model: Model | None) -> Found:
     for path, block in of_type(body, "tool_use"):
-        if not _NAME(text(block, "name")):
+        if not _CALLED(text(block, "name")):
             yield f"{path}.name", f"{shown(block.get('name'))!r} is not a valid name"
-    for path, tool in tools(body):
+    for path, tool in declared(body):
         if tool.get("type") in (None, "custom") and not _NAME(text(tool, "name")):
             yield f"{path}.name", f"{shown(tool.get('name'))!r} is not a valid name"
     yield from repeated(((f"{path}.name", tool.get("name")) for path, tool in tools(body)), "the tool")
@@ -127,10 +158,10 @@ def _choice(body: Json, model: Model | None) -> Found:
     if not isinstance(choice, dict) or choice.get("type") not in ("auto", "any", "tool", "none"):
         yield "tool_choice", "tool_choice must be an object of type auto, any, tool or none"
         return
-    if not body.get("tools"):
+    if not declared(body):
         yield "tool_choice", "no tool is defined"
     forces = choice["type"] in ("any", "tool")
-    if choice["type"] == "tool" and choice.get("name") not in [tool.get("name") for _, tool in tools(body)]:
+    if choice["type"] == "tool" and choice.get("name") not in [tool.get("name") for _, tool in declared(body)]:
         yield "tool_choice.name", f"no tool is called {choice.get('name')!r}"
     thinking = body.get("thinking")
     if forces and isinstance(thinking, dict) and thinking.get("type") == "enabled":
@@ -141,10 +172,10 @@ def _choice(body: Json, model: Model | None) -> Found:
 
 def _references(body: Json, model: Model | None) -> Found:
     defined = list(tools(body))
-    names = {text(tool, "name") for _, tool in defined}
-    for path, block in of_type(body, "tool_reference"):
-        if text(block, "tool_name") not in names:
-            yield f"{path}.tool_name", f"no tool is called {block.get('tool_name')!r}"
+    names = {text(tool, "name") for _, tool in declared(body)}
+    for path, name in _referenced(body):
+        if name not in names:
+            yield path, f"no tool is called {shown(name)!r}"
     if defined and all(tool.get("defer_loading") is True for _, tool in defined):
         yield "tools", "at least one tool must not be deferred"
     for path, tool in defined:
@@ -152,9 +183,25 @@ def _references(body: Json, model: Model | None) -> Found:
             yield f"{path}.cache_control", "a deferred tool must not have a cache marker"
 
 
+def _referenced(body: Json) -> Found:
+    """Every reference to a tool by name, with its path: in results, in changes of tools and in ``url_sources``."""
+    for path, block in of_type(body, "tool_reference"):
+        yield f"{path}.tool_name", text(block, "tool_name")
+    for path, block in of_type(body, "tool_addition", "tool_removal"):
+        tool = block.get("tool")
+        if isinstance(tool, dict) and kind(tool) == "tool_reference":
+            yield f"{path}.tool.name", text(tool, "name")
+    for path, tool in declared(body):
+        sources = tool.get("url_sources")
+        for name, source in sources.items() if isinstance(sources, dict) else ():
+            listed = source.get("tools") if isinstance(source, dict) else None
+            for where, each in objects(listed, f"{path}.url_sources.{name}.tools"):
+                yield f"{where}.name", text(each, "name")
+
+
 def _schemas(body: Json, model: Model | None) -> Found:
     strict, shape = 0, SCHEMA_SHAPES["2020-12" if model is None else model.dialect.schema_form]
-    for path, tool in tools(body):
+    for path, tool in declared(body):
         if tool.get("type") not in (None, "custom"):
             continue
         strict += tool.get("strict") is True
@@ -163,84 +210,15 @@ def _schemas(body: Json, model: Model | None) -> Found:
         yield "tools", f"{strict} strict tools; at most 20 are allowed"
 
 
-# -- server tools ----------------------------------------------------------------------------------------------------
-
-# For each tool name, the beginning of the type of its definition (SDK anthropic 2.8.0, ServerToolUseBlock).
-_SERVER_TOOLS = {
-    "advisor": "advisor",
-    "bash_code_execution": "code_execution",
-    "code_execution": "code_execution",
-    "text_editor_code_execution": "code_execution",
-    "tool_search_tool_bm25": "tool_search_tool",
-    "tool_search_tool_regex": "tool_search_tool",
-    "web_fetch": "web_fetch",
-    "web_search": "web_search",
-}
-
-
-def _server_pairs(body: Json, model: Model | None) -> Found:
-    joined = turns(body)
-    for index, turn in enumerate(joined):
-        open_calls: dict[str, str] = {}
-        for path, block in turn.blocks:
-            if kind(block) == "server_tool_use":
-                open_calls[text(block, "id")] = path
-            elif kind(block) in shapes.SERVER_RESULTS and open_calls.pop(text(block, "tool_use_id"), None) is None:
-                yield path, f"no server_tool_use {block.get('tool_use_id')!r} before it"
-        running = index == len(joined) - 1 or bool(_calls(turn))  # it may still continue
-        if not running:
-            for path in open_calls.values():
-                yield path, "a server_tool_use without its result"
-
-
-def _server_tools(body: Json, model: Model | None) -> Found:
-    """Check that server tools are defined. The API checks the advisor and running tools, not pairs of earlier turns."""
-    types = [text(tool, "type") for _, tool in tools(body)]
-    for path, _ in of_type(body, "advisor_tool_result"):
-        if not any(name.startswith("advisor") for name in types):
-            yield path, "no advisor tool is defined"
-    for turn in turns(body)[-1:]:
-        answered = {text(block, "tool_use_id") for _, block in turn.blocks if kind(block) in shapes.SERVER_RESULTS}
-        for path, block in turn.blocks:
-            wanted = _SERVER_TOOLS.get(text(block, "name"))
-            if kind(block) != "server_tool_use" or wanted is None or text(block, "id") in answered:
-                continue
-            if not any(name.startswith(wanted) for name in types):
-                yield path, f"no {wanted} tool is defined"
-
-
-def _mixed_turns(body: Json, model: Model | None) -> Found:
-    joined = turns(body)
-    for turn, after in pairwise(joined):
-        counts = Counter(kind(block) for _, block in turn.blocks)
-        answers = sum(counts[name] for name in shapes.SERVER_RESULTS)
-        if not counts["tool_use"] or counts["server_tool_use"] <= answers:
-            continue
-        for path, block in after.blocks:
-            if kind(block) != "tool_result":
-                yield path, "while a server tool runs, only results may follow"
-
-
-def _compactions(body: Json, model: Model | None) -> Found:
-    full = 0
-    for path, role, block in nested(body):
-        if kind(block) != "compaction":
-            continue
-        full += block.get("content") is not None
-        if role != "assistant" or not path.endswith("[0]"):
-            yield path, "a compaction must be the first block of an answer"
-        if block.get("content") == "":
-            yield f"{path}.content", "a compaction must not be empty"
-        elif full > 1 and block.get("content") is not None:
-            yield path, "a second compaction with content"
-    for path, block in objects(body.get("system"), "system"):
-        if kind(block) == "compaction":
-            yield path, "system must not contain a compaction"
-    if "compaction" in body and "context_management" in body:
-        yield "compaction", "compaction and context_management exclude each other"
-
-
 TOOLS: tuple[Rule, ...] = (
+    Rule(
+        number="ANT-16",
+        title="No text follows the last call of an answer.",
+        answers="`tool_use` ids were found without `tool_result` blocks immediately after",
+        source="recorded by anomalyco/opencode (packages/llm, rejects-malformed-assistant-tool-order), 2026-05",
+        prevented_by=ENCODER,
+        check=_text_after_calls,
+    ),
     Rule(
         number="ANT-19",
         title="Every call has its result at the start of the next message; all results of a batch are in that message.",
@@ -325,44 +303,20 @@ TOOLS: tuple[Rule, ...] = (
         check=_result_content,
     ),
     Rule(
+        number="ANT-28b",
+        title="A result of a toolset names it, has texts and images only, and at most one browser state.",
+        answers=UNQUOTED,
+        source="SDK anthropic 2.8.0, beta_tool_result_block_param.py and beta_browser_state_block_param.py, 2026-11",
+        prevented_by=ENCODER,
+        check=_toolset_results,
+    ),
+    Rule(
         number="ANT-29",
         title="References to tools resolve, and not every tool is deferred.",
         answers="tool_addition/tool_removal references unknown tool",
         source="SDK anthropic 2.8.0 (tool_reference_unresolved), 2026-11; source of pydantic-ai, 2026",
         prevented_by=ENCODER,
         check=_references,
-    ),
-    Rule(
-        number="ANT-30",
-        title="A server tool use and its result are in one answer, in this order.",
-        answers="Each result block must have a corresponding `server_tool_use` block before it.",
-        source="claude-code#64383",
-        prevented_by=ENCODER,
-        check=_server_pairs,
-    ),
-    Rule(
-        number="ANT-31",
-        title="A running server tool is defined, and the advisor if the history has its results.",
-        answers="but no `web_search` tool was provided",
-        source="sources of pydantic-ai and litellm, 2026",
-        prevented_by=ENCODER,
-        check=_server_tools,
-    ),
-    Rule(
-        number="ANT-32",
-        title="While a server tool runs, only results follow.",
-        answers=UNQUOTED,
-        source="documentation, 2026",
-        prevented_by=ENCODER,
-        check=_mixed_turns,
-    ),
-    Rule(
-        number="ANT-52",
-        title="There is at most one compaction, at the start of an answer.",
-        answers="compaction_block_misplaced; compaction_block_ambiguous",
-        source="SDK anthropic 2.8.0 (error codes), 2026-11",
-        prevented_by=ENCODER,
-        check=_compactions,
     ),
     Rule(
         number="ANT-55",

@@ -30,9 +30,10 @@ IN_USER = frozenset(
     {"text", "image", "document", "search_result", "tool_result", "container_upload", "mcp_tool_result"}
 )
 IN_ASSISTANT = SERVER_RESULTS | {"text", "thinking", "redacted_thinking", "tool_use", "server_tool_use",
-                                 "mcp_tool_use", "mcp_tool_result", "compaction", "fallback", "container_upload",
-                                 "search_result", "document"}  # fmt: skip
+                                 "mcp_tool_use", "mcp_tool_result", "mcp_tool_listing", "compaction", "fallback",
+                                 "container_upload", "search_result", "document"}  # fmt: skip
 IN_SYSTEM = frozenset({"text", "tool_addition", "tool_removal"})
 IN_RESULT = frozenset({"text", "image", "document", "search_result", "tool_reference", "browser_state"})
+IN_TOOLSET_RESULT = frozenset({"text", "image", "browser_state"})
 BY_ROLE = {"user": IN_USER, "assistant": IN_ASSISTANT, "system": IN_SYSTEM}
 BLOCKS = IN_USER | IN_ASSISTANT | IN_SYSTEM | IN_RESULT

@@ -61,13 +61,22 @@ def blocks(body: Json) -> list[tuple[str, str, Json]]:
 
 @shared
 def nested(body: Json) -> list[tuple[str, str, Json]]:
-    """The same, including blocks inside results and search results."""
+    """The same, including blocks inside results, search results and documents, and in documents of results."""
     found = []
     for path, role, block in blocks(body):
-        found.append((path, role, block))
-        if kind(block) in ("tool_result", "search_result", "mcp_tool_result"):
-            found += [(where, role, inner) for where, inner in content(block, path)]
+        for where, inner in [(path, block), *_inside(path, block)]:
+            found.append((where, role, inner))
+            found += [(at, role, part) for at, part in _inside_document(where, inner)]
     return found
+
+
+def _inside(path: str, block: Json) -> Iterator[tuple[str, Json]]:
+    return content(block, path) if kind(block) in ("tool_result", "search_result", "mcp_tool_result") else iter(())
+
+
+def _inside_document(path: str, block: Json) -> Iterator[tuple[str, Json]]:
+    source = block.get("source") if kind(block) == "document" else None
+    return content(source, f"{path}.source") if isinstance(source, dict) else iter(())
 
 
 @shared
@@ -107,6 +116,23 @@ def kind(block: Json) -> str:
 
 def tools(body: Json) -> Iterator[tuple[str, Json]]:
     return objects(body.get("tools"), "tools")
+
+
+@shared
+def declared(body: Json) -> list[tuple[str, Json]]:
+    """The tools of the request, and those that a message defines (``tool_addition``)."""
+    found = list(tools(body))
+    for path, block in of_type(body, "tool_addition"):
+        tool = block.get("tool")
+        if isinstance(tool, dict) and isinstance(tool.get("definition"), dict):
+            found.append((f"{path}.tool.definition", tool["definition"]))
+    return found
+
+
+def continues_thread(body: Json) -> bool:
+    """Whether the server has the messages before those of the request."""
+    thread = body.get("thread")
+    return isinstance(thread, dict) and kind(thread) == "continue"
 
 
 def text(block: Json, name: str) -> str:

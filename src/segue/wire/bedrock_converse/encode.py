@@ -32,7 +32,7 @@ from ...types.texts import BETWEEN, CLOSING, FILES_BELOW, OPENING
 from ..common.images import sendable
 from ..common.outgoing import Outgoing
 from ..common.results import hold_media, mark_failed
-from ..common.turns import Mark, Turns
+from ..common.turns import Mark, Turns, text_before_calls
 from .files import as_block
 from .options import complete
 from .server_blocks import cited
@@ -244,6 +244,9 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             # answers is kept, unless it allows no text between calls and results (BED-15).
             self.note("blocks-reordered", "calls come at the end of an answer")
             blocks.sort(key=lambda block: type(block) is ToolUse)
+        elif late and (moved := text_before_calls(blocks, _is_text, lambda block: type(block) is ToolUse)) is not None:
+            self.note("blocks-reordered", "text comes before calls")
+            blocks = moved
         return blocks, called
 
     def _cited(self, block: TextContent) -> Block:
@@ -361,6 +364,10 @@ def _is_prefill(out: Out, turns: list[Turn]) -> bool:
         # ANT-39: "an `assistant` message in the final position cannot contain `thinking`"
         and not any([type(block) is Reasoning for block in content])
     )
+
+
+def _is_text(block: Block) -> bool:
+    return type(block) is Text or (type(block) is dict and "citationsContent" in block)
 
 
 def _call_as_text(block: ToolUse) -> Text:

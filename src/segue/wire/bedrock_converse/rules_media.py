@@ -9,7 +9,7 @@ from ...types import Model
 from ..common.checks import shown
 from ..common.images import data_fault, image_size
 from .dialect import claude, dialect_of, where
-from .shapes import IMAGE_FORMATS, of_kind, part, turns
+from .shapes import IMAGE_FORMATS, items, of_kind, part, turns
 
 Found = Iterator[tuple[str, str]]
 Body = dict[str, Any]
@@ -86,7 +86,7 @@ def _formats(body: Body, model: Model | None) -> Found:
 
 def _sources(body: Body, model: Model | None) -> Found:
     """Check sources. Data is base64 on the wire and ``bytes`` in boto3; an address in S3 begins with s3://."""
-    for kind in ("image", "document", "video"):
+    for kind in ("image", "document", "video", "audio"):
         for placed, media in of_kind(body, kind):
             source, path = part(media, "source"), f"{placed.path}.{kind}.source"
             label = _label(kind, media.get("format"))
@@ -97,8 +97,16 @@ def _sources(body: Body, model: Model | None) -> Found:
             elif "s3Location" in source:
                 if not str(part(source, "s3Location").get("uri")).startswith("s3://"):
                     yield f"{path}.s3Location.uri", "an address in S3 must begin with s3://"
-            elif not (kind == "document" and (source.get("text") or source.get("content"))):
-                yield path, f"the source of {kind} must have bytes or an address"
+            elif kind != "document" or not _texts(source):
+                yield path, f"the source of {kind} must have bytes, an address or, for a document, a text"
+            elif any(not text.strip() for text in _texts(source)):
+                yield path, "a document must not be blank"
+
+
+def _texts(source: dict[str, Any]) -> list[str]:
+    """The texts of a document that has no bytes."""
+    texts = [source.get("text"), *(part(block).get("text") for block in items(source.get("content")))]
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _label(kind: str, name: Any) -> str | None:
@@ -162,7 +170,7 @@ MEDIA = (
     ),
     Rule(
         number="BED-19d",
-        title="an image, document or video has bytes of its format, or an address",
+        title="an image, document, video or audio has bytes of its format, an address or a text",
         answers="Could not process image / Image does not match the provided media type / The provided request is not "
         "valid",
         source="claude-code#15746, 2025-12 (Claude's text, behind Converse); botocore 1.44.0, ImageSource and "

@@ -1,11 +1,12 @@
 """Rules about cache points and about parameters."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from ...rules import Rule, shared
 from ...types import Model
-from ..common.checks import half_characters
+from ..common.checks import arguments_fault, half_characters, shown
 from .dialect import claude, where
 from .shapes import INFERENCE, items, kind_of, part, turns
 
@@ -84,6 +85,27 @@ def _unknown_parameters(body: Body, model: Model | None) -> Found:
             yield f"inferenceConfig.stopSequences[{index}]", "an empty stop sequence"
 
 
+def _other_fields(body: Body, model: Model | None) -> Found:
+    fields = body.get("additionalModelRequestFields")
+    if fields is not None and not isinstance(fields, dict):
+        yield "additionalModelRequestFields", "must be an object"
+    for index, path in enumerate(items(body.get("additionalModelResponseFieldPaths"))):
+        if isinstance(path, str) and not POINTER.fullmatch(path):
+            yield f"additionalModelResponseFieldPaths[{index}]", f"{shown(path)!r} is not a JSON pointer"
+    schema = part(body, "outputConfig", "textFormat", "structure", "jsonSchema").get("schema")
+    if isinstance(schema, str) and (fault := arguments_fault(schema)):
+        yield "outputConfig.textFormat.structure.jsonSchema.schema", fault.replace("arguments", "the schema")
+
+
+POINTER = re.compile(r"(/([^~]|~[01])*)+")
+
+
+def _blank_stops(body: Body, model: Model | None) -> Found:
+    for index, text in enumerate(items(part(body, "inferenceConfig").get("stopSequences"))):
+        if isinstance(text, str) and text.isspace():
+            yield f"inferenceConfig.stopSequences[{index}]", "a blank stop sequence"
+
+
 def _stops(body: Body, model: Model | None) -> Found:
     if items(part(body, "inferenceConfig").get("stopSequences")):
         yield "inferenceConfig.stopSequences", "stop sequences, which this model does not accept"
@@ -103,10 +125,15 @@ def _half_characters(body: Body, model: Model | None) -> Found:
 
 
 def _warm_thinking(body: Body, model: Model | None) -> Found:
-    thinks = part(body, "additionalModelRequestFields", "thinking").get("type") in ("enabled", "adaptive")
-    temperature = part(body, "inferenceConfig").get("temperature")
-    if thinks and temperature is not None and temperature != 1:
-        yield "inferenceConfig.temperature", f"a temperature of {temperature} while the model thinks"
+    fields, config = part(body, "additionalModelRequestFields"), part(body, "inferenceConfig")
+    if part(fields, "thinking").get("type") not in ("enabled", "adaptive"):
+        return
+    if config.get("temperature") not in (None, 1):
+        yield "inferenceConfig.temperature", f"a temperature of {config['temperature']} while the model thinks"
+    if isinstance(config.get("topP"), int | float) and config["topP"] < 0.95:
+        yield "inferenceConfig.topP", "at least 0.95 is required while the model thinks"
+    if fields.get("top_k") is not None:
+        yield "additionalModelRequestFields.top_k", "not allowed while the model thinks"
 
 
 def _too_many_tokens(body: Body, model: Model | None) -> Found:
@@ -160,12 +187,30 @@ REQUEST = (
         only=where(lambda dialect: not dialect.stop),
     ),
     Rule(
+        number="BED-24d",
+        title="additional fields are an object, their paths JSON pointers, and the schema of an answer JSON",
+        answers="The provided request is not valid",
+        source="Converse API reference: 'Converse and ConverseStream reject an empty JSON Pointer or incorrectly "
+        "structured JSON Pointer with a 400 error code', 2026; botocore 1.44.0, JsonSchemaDefinition; wording not seen",
+        prevented_by=OPTIONS,
+        check=_other_fields,
+    ),
+    Rule(
         number="BED-28",
         title="there are no half characters",
         answers="The request body is not valid JSON: no low surrogate in string",
         source="Anthropic's error text; the AWS SDKs cannot write one; wording of Converse not seen, 2026-11",
         prevented_by="projection/passes/text.py",
         check=_half_characters,
+    ),
+    Rule(
+        number="ANT-56",
+        title="a stop sequence is not blank",
+        answers="stop_sequences: each stop sequence must contain non-whitespace",
+        source="Anthropic's error text, behind Converse, as known 2026-11",
+        prevented_by=OPTIONS,
+        check=_blank_stops,
+        only=claude,
     ),
     Rule(
         number="ANT-47",
@@ -187,7 +232,7 @@ REQUEST = (
     ),
     Rule(
         number="ANT-48b",
-        title="the temperature is 1 while the model thinks",
+        title="while the model thinks, the temperature is 1, topP is at least 0.95, and there is no top_k",
         answers="`temperature` may only be set to 1 when thinking is enabled.",
         source="Anthropic's error text, behind Converse, as known 2026-11; wording not seen",
         prevented_by=OPTIONS,

@@ -166,7 +166,8 @@ def _choices(body: Body, model: Model | None) -> Found:
 
 def _absent_choice(body: Body, model: Model | None) -> Found:
     chosen = part(body, "toolConfig", "toolChoice", "tool").get("name")
-    if isinstance(chosen, str) and chosen not in [spec.get("name") for _, spec in tools(body)]:
+    of_system = [part(tool, "systemTool").get("name") for tool in items(part(body, "toolConfig").get("tools"))]
+    if isinstance(chosen, str) and chosen not in [*of_system, *(spec.get("name") for _, spec in tools(body))]:
         yield "toolConfig.toolChoice.tool.name", f"no tool is called {shown(chosen)!r}"
 
 
@@ -198,6 +199,15 @@ def _empty_errors(body: Body, model: Model | None) -> Found:
         result = part(placed.block, "toolResult")
         if result.get("status") == "error" and not items(result.get("content")):
             yield f"{placed.path}.toolResult.content", "a failed result without content"
+
+
+def _text_after_calls(body: Body, model: Model | None) -> Found:
+    for turn in turns(body):
+        kinds = [kind for kind in turn.kinds() if kind != "cachePoint"]
+        if turn.role == "assistant" and "toolUse" in kinds:
+            after = len(kinds) - kinds[::-1].index("toolUse")
+            if kinds[after:] and set(kinds[after:]) <= {"text", "citationsContent"}:
+                yield f"{turn.path}.content", "a text after the last call"
 
 
 def _results_first(body: Body, model: Model | None) -> Found:
@@ -339,6 +349,15 @@ TOOLS = (
         source="sources of pydantic-ai and litellm, 2026",
         prevented_by="projection/passes/text.py",
         check=_empty_results,
+        only=claude,
+    ),
+    Rule(
+        number="ANT-16",
+        title="no text follows the last call of an answer",
+        answers="`tool_use` ids were found without `tool_result` blocks immediately after",
+        source="recorded by anomalyco/opencode on Anthropic's API, which is behind Converse, 2026-05",
+        prevented_by=ENCODER,
+        check=_text_after_calls,
         only=claude,
     ),
     Rule(

@@ -8,7 +8,7 @@ from ...rules import Rule
 from ...types import Model
 from ..common.checks import shown
 from .dialect import claude, dialect_of, where
-from .shapes import items, part, turns, with_results
+from .shapes import items, of_kind, part, turns, with_results
 
 Found = Iterator[tuple[str, str]]
 Body = dict[str, Any]
@@ -16,7 +16,8 @@ ENCODER = "wire/bedrock_converse/encode.py"
 
 
 def _no_messages(body: Body, model: Model | None) -> Found:
-    if not items(body.get("messages")):
+    """Check that there are messages; a stored prompt, which has variables, may contain all of them."""
+    if not items(body.get("messages")) and not ("promptVariables" in body and "messages" not in body):
         yield "messages", "there is no message"
 
 
@@ -44,6 +45,26 @@ def _system_turns(body: Body, model: Model | None) -> Found:
             yield turn.path, "a system message, which this model does not accept"
 
 
+def _misplaced_system_turns(body: Body, model: Model | None) -> Found:
+    found = turns(body)
+    roles = [turn.role for turn in found]
+    before = None  # the last role that is not system
+    for index, turn in enumerate(found):
+        if turn.role != "system":
+            before = turn.role
+            continue
+        if before != "user":
+            yield turn.path, "a system message must follow a user message"
+        if roles[index + 1 : index + 2] not in ([], ["system"], ["assistant"]):
+            yield turn.path, "a system message must be last or come before an answer"
+        for at, kind in enumerate(turn.kinds()):
+            if kind and kind not in IN_SYSTEM:
+                yield f"{turn.path}.content[{at}]", f"{kind} is not allowed in a system message"
+
+
+IN_SYSTEM = frozenset({"text", "cachePoint", "toolAddition", "toolRemoval"})
+
+
 def _system_prompt(body: Body, model: Model | None) -> Found:
     if items(body.get("system")):
         yield "system", "a system prompt, which this model does not accept"
@@ -60,6 +81,10 @@ def _blank_texts(body: Body, model: Model | None) -> Found:
     for index, block in enumerate(items(body.get("system"))):
         if isinstance(block, dict) and _is_blank(block.get("text")):
             yield f"system[{index}].text", "a blank text"
+    for placed, result in of_kind(body, "searchResult"):
+        texts = [part(block).get("text") for block in items(result.get("content"))]
+        if not texts or any(_is_blank(text) for text in texts):
+            yield f"{placed.path}.searchResult.content", "a search result without text, or with a blank one"
 
 
 def _empty_turns(body: Body, model: Model | None) -> Found:
@@ -89,6 +114,9 @@ def _files_beside_results(body: Body, model: Model | None) -> Found:
 
 def _wrong_side(body: Body, model: Model | None) -> Found:
     for turn in turns(body):
+        if turn.role != "system":
+            for kind in ("toolAddition", "toolRemoval"):
+                yield from ((path, "a change of tools outside a system message") for path, _ in turn.of(kind))
         if turn.role == "user":
             yield from ((path, "a call in a user message") for path, _ in turn.of("toolUse"))
         elif turn.role == "assistant":
@@ -214,11 +242,20 @@ TURNS = (
     ),
     Rule(
         number="ANT-07",
-        title="calls are in assistant messages, results in user messages",
+        title="calls are in assistant messages, results in user messages, changes of tools in system messages",
         answers="`tool_use` blocks can only be in `assistant` messages",
         source="Anthropic's error text, behind Converse, as known 2026-11; for other families the stricter reading",
         prevented_by=ENCODER,
         check=_wrong_side,
+    ),
+    Rule(
+        number="ANT-17",
+        title="a system message follows a user message, and is last or comes before an answer",
+        answers="role 'system' must precede an 'assistant' message or end the array",
+        source="claude-code#73821, 2026-07; Anthropic's error text, behind Converse, as known 2026-11",
+        prevented_by=ENCODER,
+        check=_misplaced_system_turns,
+        only=where(lambda dialect: dialect.anthropic_backend and dialect.system_in_messages),
     ),
     Rule(
         number="ANT-13",

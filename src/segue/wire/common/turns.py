@@ -189,6 +189,22 @@ class Turns(Generic[D, S]):
         self.add_moved(_TITLES[frozenset(kind for kind, _ in held)], [block for _, block in held], last)
 
 
+def text_before_calls(
+    blocks: list[Any], is_text: Callable[[Any], bool], is_call: Callable[[Any], bool]
+) -> list[Any] | None:
+    """The blocks of an answer with the text at its end before its last calls (ANT-16); ``None`` if it is not after
+    them. All other blocks stay in order, because the target's own answers do, and thinking is signed."""
+    texts = len(blocks)
+    while texts and is_text(blocks[texts - 1]):
+        texts -= 1
+    calls = texts
+    while calls and is_call(blocks[calls - 1]):
+        calls -= 1
+    if texts == len(blocks) or calls == texts:
+        return None
+    return [*blocks[:calls], *blocks[texts:], *blocks[calls:texts]]
+
+
 def _copied(turn: Turn) -> Turn:
     """A copy of a turn to which blocks can be added."""
     copied = turn.__copy__()

@@ -1,12 +1,13 @@
 """The rules of generateContent that can be checked in a body: what leads to an error or to a bad answer."""
 
 from ...rules import Rule
+from .rules_config import RULES as CONFIG
 from .rules_contents import RULES as CONTENTS
 from .rules_shape import RULES as SHAPE
 from .rules_tools import RULES as TOOLS
 from .rules_turns import RULES as TURNS
 
-RULES: tuple[Rule, ...] = tuple(sorted((*CONTENTS, *TURNS, *TOOLS, *SHAPE), key=lambda rule: rule.number))
+RULES: tuple[Rule, ...] = tuple(sorted((*CONTENTS, *CONFIG, *TURNS, *TOOLS, *SHAPE), key=lambda rule: rule.number))
 
 # These cannot be checked in a body:
 #   GEM-18  signatures are bound to their endpoint: its origin cannot be read from it (projection/origin.py).

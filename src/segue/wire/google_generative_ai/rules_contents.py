@@ -31,6 +31,14 @@ def _roles(body: dict[str, Any], model: Model | None) -> Found:
             yield f"contents[{index}].role", "only a single content may have no role"
         elif role not in (None, "user", "model"):
             yield f"contents[{index}].role", f"the role must be user or model, not {shown(role)!r}"
+        elif role == "model" and _has(content, "functionResponse"):
+            yield f"contents[{index}].role", "function responses are in contents of the user"
+        elif role != "model" and _has(content, "functionCall"):
+            yield f"contents[{index}].role", "calls are in contents of the model"
+
+
+def _has(content: Any, field: str) -> bool:
+    return any(get(part, field) is not None for part in parts(content))
 
 
 def _parts(body: dict[str, Any], model: Model | None) -> Found:
@@ -38,6 +46,9 @@ def _parts(body: dict[str, Any], model: Model | None) -> Found:
     system = get(body, "systemInstruction")
     if isinstance(system, dict):
         named.append(("systemInstruction", system))
+        for at, part in enumerate(parts(system)):
+            if any(kind != "text" for kind in kinds(part)):
+                yield f"systemInstruction.parts[{at}]", "a system instruction has texts only"
     for path, content in named:
         if not parts(content):
             yield f"{path}.parts", "a content must have at least one part"
@@ -68,7 +79,13 @@ def _objects(body: dict[str, Any], model: Model | None) -> Found:
 
 
 def _inline_data(body: dict[str, Any], model: Model | None) -> Found:
-    for path, _, held in parts_with(body, "inlineData"):
+    inside = [
+        (f"{path}.functionResponse.parts[{at}]", "inlineData", get(part, "inlineData"))
+        for path, _, held in parts_with(body, "functionResponse")
+        for at, part in enumerate(many(get(held, "parts")))
+        if get(part, "inlineData") is not None
+    ]
+    for path, _, held in [*parts_with(body, "inlineData"), *inside]:
         data, label = get(held, "data"), get(held, "mimeType")
         if not isinstance(label, str) or "/" not in label:
             yield f"{path}.inlineData.mimeType", "data must have a media type"
@@ -146,7 +163,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         number="GEM-02",
-        title="the role is user or model; function responses have the role user",
+        title="the role is user or model; calls have the role model and function responses the role user",
         answers="Please use a valid role: user, model.",
         source="BerriAI/litellm#22003, the-open-agent/openagent#1666, 2026-02",
         prevented_by=ENCODER,

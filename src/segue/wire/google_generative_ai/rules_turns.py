@@ -10,7 +10,7 @@ from typing import Any
 from ...rules import Rule
 from ...types import Model
 from ...types.text import count_of
-from ..common.checks import shown
+from ..common.checks import repeated, shown
 from .rules_contents import ENCODER, Found, only
 from .shapes import contents, get, held, kinds, parts, role
 
@@ -57,6 +57,13 @@ def _matches(body: dict[str, Any], model: Model | None) -> Found:
             answered = Counter(_named(response, field) for _, response in responses)
             for value in answered - made:
                 yield f"contents[{index + 1}]", f"no call before has the {field} {shown(value)!r}"
+
+
+def _repeated_ids(body: dict[str, Any], model: Model | None) -> Found:
+    for index, content in enumerate(contents(body)):
+        for kind in (CALL, RESPONSE):
+            named = ((f"contents[{index}].parts[{at}].{kind}.id", get(each, "id")) for at, each in held(content, kind))
+            yield from repeated(named, "the id")
 
 
 def _named(value: Any, field: str) -> str | None:
@@ -128,6 +135,16 @@ RULES: tuple[Rule, ...] = (
         source="google-genai 3.1.0, types.FunctionResponse; router-for-me/CLIProxyAPI#5199, 2026",
         prevented_by="projection/passes/tool_interactions.py",
         check=_matches,
+    ),
+    Rule(
+        number="GEM-07b",
+        title="the ids of the calls of a content are different, and so are those of its responses",
+        answers="",
+        source="google-genai 3.1.0, types.FunctionCall: the unique id of the function call, 2026-11; a refusal was not "
+        "seen, so this is only a warning",
+        prevented_by="projection/passes/ids.py",
+        check=_repeated_ids,
+        severity="warning",
     ),
     Rule(
         number="GEM-09",

@@ -12,7 +12,7 @@ from . import keywords
 from .keywords import MAX_DEPTH, READ, Schema, inner, is_pattern
 from .merge import kinds_of
 from .parts import is_array
-from .roots import ALTERNATIVES
+from .roots import ALTERNATIVES, bad_names
 from .unions import kind_of
 
 Texts = Iterator[tuple[str, str]]
@@ -73,6 +73,9 @@ def _root(node: _Node, shape: SchemaShape) -> Texts:
     allowed = shape.root_keywords
     if allowed is not None:
         yield from ((name, f"the root has only {', '.join(sorted(allowed))}") for name in schema if name not in allowed)
+    if shape.property_names is not None:
+        for name in bad_names(schema, shape.property_names):
+            yield "properties", f"the name {shown(name)!r} does not match {shape.property_names}"
 
 
 def _tuples(node: _Node, shape: SchemaShape) -> Texts:

@@ -1,8 +1,10 @@
 """The root of a schema: an object, because the arguments of a call are one, without alternatives."""
 
+import re
 from typing import Any
 
 from ....dialects import SchemaShape
+from ..checks import shown
 from .keywords import GONE, Notes, Schema, without_gone
 from .merge import conjoined, kinds_of, united
 from .references import pointed_at, resolved_root
@@ -27,6 +29,8 @@ def adapted_root(schema: Any, shape: SchemaShape, notes: Notes) -> Schema:
         root = root | {"properties": {}}
     if shape.root_keywords is not None:
         root = _limited(root, shape.root_keywords, notes)
+    if shape.property_names is not None:
+        root = _named(root, shape.property_names, notes)
     return root
 
 
@@ -91,6 +95,29 @@ def _limited(root: Schema, keywords: frozenset[str], notes: Notes) -> Schema:
             notes.loosen(None, f"{keyword} is left out")
     return {keyword: value for keyword, value in root.items() if keyword in keywords}
 
+
+def bad_names(root: Schema, pattern: str) -> list[str]:
+    """The names of properties of the root that do not match the pattern of the target."""
+    properties = root.get("properties")
+    return [name for name in properties if not re.fullmatch(pattern, name)] if isinstance(properties, dict) else []
+
+
+def _named(root: Schema, pattern: str, notes: Notes) -> Schema:
+    """The root without properties whose names the target refuses; they stay allowed, but are no longer described."""
+    lost = dict.fromkeys(bad_names(root, pattern))
+    if not lost:
+        return root
+    notes.change(f"the names of properties match {pattern}")
+    for name in lost:
+        notes.loosen(None, f"the property {shown(name)!r} is left out")
+    kept = {keyword: value for keyword, value in root.items() if keyword not in _CLOSING}
+    kept["properties"] = {name: value for name, value in root["properties"].items() if name not in lost}
+    if isinstance(root.get("required"), list):
+        kept["required"] = [name for name in root["required"] if name not in lost]
+    return kept
+
+
+_CLOSING = ("additionalProperties", "unevaluatedProperties")
 
 _NOTHING = frozenset({"title", "description", "$schema", "$id", "$comment", "examples", "default"})
 """Keywords at the root without which the same arguments are accepted."""
