@@ -49,6 +49,7 @@ class Mark(Struct, frozen=True):
     index: int
     changes: int
     held: list["Held"]
+    added: bool
     state: Any
 
 
@@ -176,11 +177,13 @@ class Turns(Generic[D, S]):
     def mark(self) -> Mark:
         """A checkpoint of the current state."""
         self._shared = len(self.turns)
-        return Mark(list(self.turns), self.index, len(self.out.report.pending), list(self.held), self.state)
+        made, held = len(self.out.report.pending), list(self.held)
+        return Mark(list(self.turns), self.index, made, held, self.added, self.state)
 
     def back(self, mark: Mark) -> None:
         """Go back to ``mark``."""
-        self.turns, self.index, self.held, self.state = list(mark.turns), mark.index, list(mark.held), mark.state
+        self.turns, self.index, self.held = list(mark.turns), mark.index, list(mark.held)
+        self.added, self.state = mark.added, mark.state
         self._shared = len(self.turns)
         self.out.report.back(mark.changes)
 
