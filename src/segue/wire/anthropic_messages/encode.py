@@ -7,7 +7,6 @@ Rules are cited where they are applied, by their numbers in ``rules.py``.
 from typing import Any, assert_never
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ...dialects import AnthropicMessages
 from ...projection import same_origin
@@ -97,7 +96,7 @@ def conversation(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, frozen=True, gc=False):
+class State(Struct, gc=False):
     """``role``: of the last turn; ``answered``: the last message was a result; ``loop_thinks``: all answers of the
     running tool loop begin with thinking (text next to results does not end a loop); ``replays``: some answer contains
     thinking; ``servers``: the number of calls of server tools; ``running``: the ids of those in the last turn that have
@@ -133,7 +132,8 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
             self.last().content.append(result)
         else:
             self.turns.append(Turn("user", [result]))
-        self.state = State("user", True, state.loop_thinks, state.replays, state.servers)
+            state.role = "user"
+        state.answered = True
 
     def back(self, mark: Mark) -> None:
         super().back(mark)
@@ -199,7 +199,8 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
     def _note_servers(self, server: "_ServerBlocks", message: AssistantMessage) -> None:
         """Remember which server tools are still running, and whether the provider paused the answer for them."""
         paused = any(each.type == PAUSED for each in message.diagnostics)
-        self.state = replace(self.state, servers=len(self._server_ids), running=tuple(server.running), paused=paused)
+        state = self.state
+        state.servers, state.running, state.paused = len(self._server_ids), tuple(server.running), paused
 
     def _drop_running(self) -> None:
         """Leave out calls of server tools that never got a result: "Each `server_tool_use` block must have a
@@ -210,11 +211,10 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         self.out.note("provider-content-dropped", answer, "a server tool without its result")
         if any(type(block) not in THOUGHTS for block in kept):
             turn.content = kept
-            role = state.role
         else:
             self.turns.pop()
-            role = self.turns[-1].role if self.turns else ""
-        self.state = State(role, False, state.loop_thinks, state.replays, state.servers)
+            state.role = self.turns[-1].role if self.turns else ""
+        state.answered, state.running, state.paused = False, (), False
 
     def _thinking_alone(self, blocks: list[Block]) -> list[Block]:
         """The blocks to send of an answer that contains only thinking."""
@@ -225,20 +225,20 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
     def _add(self, role: str, blocks: list[Block], thinking: bool = False) -> None:
         """Add a message; ``thinking``: it contains thinking."""
         state = self.state
-        last, thinks = state.role, state.loop_thinks
-        if blocks and last != role:
-            if not last and role == "assistant":  # ANT-04
+        if blocks and state.role != role:
+            if not state.role and role == "assistant":  # ANT-04
                 self.out.note("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
                 self.turns.append(Turn("user", [plain_text(OPENING)]))
             self.turns.append(Turn(role, blocks))
-            thinks = role == "user" or (thinks and type(blocks[0]) in THOUGHTS)
-            last = role
+            state.loop_thinks = role == "user" or (state.loop_thinks and type(blocks[0]) in THOUGHTS)
+            state.role = role
         elif blocks:
             if not state.answered:  # joining a user message to results is not reported
                 self.note("turns-merged", f"with the {role} message before it")
             self.last().content += blocks
-        running = state.running if role == "assistant" else ()
-        self.state = State(last, False, thinks, thinking or state.replays, state.servers, running)
+        state.answered = state.paused = False
+        if thinking:
+            state.replays = True
 
     def close(self) -> None:
         """End with a user message (ANT-14), also if there is nothing else to send (ANT-01). Models that still accept a
@@ -259,7 +259,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
             return
         self.note("filler-inserted", f"the conversation ends with the user: {CLOSING!r}")
         self.turns.append(Turn("user", [plain_text(CLOSING)]))
-        self.state = State("user", False, True, self.state.replays, self.state.servers)
+        self.state.role, self.state.loop_thinks = "user", True
 
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
         """Move calls to the end (ANT-16): text of another model after its calls would be read as a prefill.

@@ -92,7 +92,7 @@ def body(out: Out, turns: "BedrockTurns") -> dict[str, Any]:
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, frozen=True, gc=False):
+class State(Struct, gc=False):
     """``role``: of the last turn; ``tools``: it contains tool blocks; ``loop_thinks``: all answers since the last user
     message begin with thinking; ``filled``: a filler opens the conversation; ``replays``: some answer contains
     thinking; ``taken``: the number of names of documents."""
@@ -125,9 +125,9 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         self._add("user", self._result(message), self.dialect.tools, packed=True)
 
     def add_user(self, message: UserMessage) -> None:
-        taken = len(self._taken)
+        taken = self.state.taken
         blocks = self._shown(message.content)
-        if len(self._taken) > taken and Text not in map(type, blocks):  # there are documents
+        if self.state.taken > taken and Text not in map(type, blocks):  # there are documents
             blocks = self._documents_alone(blocks)
         self._add("user", blocks)
 
@@ -158,26 +158,24 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         """Add blocks of one message. ``tools``: they are tool blocks; ``packed``: joining them is not reported."""
         if not blocks:
             return
-        last = self.state
-        if last.role == role and (self._mixed or tools == last.tools):
+        state = self.state
+        if state.role == role and (self._mixed or tools == state.tools):
             if not packed:
                 self.note("turns-merged", f"with the {role} message before it")
             self.last().content += blocks
-            thinks = last.loop_thinks
         else:
-            if last.role == role or not last.role:
+            if state.role == role or not state.role:
                 self._begin(role, blocks)
-                last = self.state
             self.turns.append(Turn(role, blocks))
-            thinks = last.loop_thinks and (role == "user" or type(blocks[0]) is Reasoning)
-        replays = last.replays or (role == "assistant" and Reasoning in map(type, blocks))
-        opens = role == "user" and not tools
-        self.state = State(role, tools, thinks or opens, last.filled, replays, len(self._taken))
+            if role == "assistant" and type(blocks[0]) is not Reasoning:
+                state.loop_thinks = False
+        state.role, state.tools = role, tools
+        if role == "user" and not tools:
+            state.loop_thinks = True
 
     def _begin(self, role: str, blocks: list[Block]) -> None:
         """Add whatever is needed before the first turn, or between two turns of one role."""
-        last = self.state
-        if last.role == role:
+        if self.state.role == role:
             other, filler = _separator(role)
             self.note("filler-inserted", ALONE.format(filler))
             self._add(other, [Text(filler)])
@@ -187,7 +185,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             self.turns.append(Turn("user", [Text(self._prompt)]))
         elif role == "assistant" and self.dialect.starts_with_user:
             self.turns.append(Turn("user", [Text(OPENING)]))
-            self.state = State(filled=True)
+            self.state.filled = True
 
     def close(self) -> None:
         """End with a user turn (BED-23), except for a prefill on models that still accept one."""
@@ -207,7 +205,8 @@ class BedrockTurns(Turns[BedrockConverse, State]):
     def _answer(self, message: AssistantMessage) -> tuple[list[Block], bool]:
         """The blocks of an answer, and whether any of them is a call."""
         blocks: list[Block] = []
-        called = late = late_thinking = False  # calls; text or thinking after them; thinking after the last one
+        # Calls; thinking; text or thinking after a call; thinking after the last one.
+        called = thinks = late = late_thinking = False
         for block in message.content:
             if type(block) is TextContent:
                 if block.text_signature is None:
@@ -225,7 +224,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
                 thinking = self._thinking(block)
                 if thinking is not None:
                     blocks.append(thinking)
-                    late = late_thinking = called
+                    thinks, late, late_thinking = True, called, called
             elif type(block) is ProviderContent:
                 if text := self.text_instead(block):
                     blocks.append(Text(text))
@@ -236,6 +235,8 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             blocks = self._late_thinking(blocks)
             are_calls = [type(block) is ToolUse for block in blocks]
             late = are_calls != sorted(are_calls)
+        elif thinks:
+            self.state.replays = True
         if called and not self.dialect.tools:
             self.note("tools-as-text", "this model has no tools")  # BED-14
             return [_call_as_text(block) if type(block) is ToolUse else block for block in blocks], False
@@ -327,6 +328,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         if not matches(type_of_file(block), self.dialect.files):
             return None
         made, lost = as_block(block, self._taken)
+        self.state.taken = len(self._taken)
         if lost:
             self.note("file-renamed", f"{in_label(lost)!r} is not a valid name of a document, or is taken")
         if made is not None and "document" not in made:  # only documents have names

@@ -1,9 +1,10 @@
 """Messages as the turns of a protocol: one fold over the rendered conversation, completed by each encoder."""
 
 from collections.abc import Callable
-from typing import Any, Generic, Literal, Self, TypeVar, assert_never
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, assert_never
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...dialects import Dialect
 from ...projection import file_as_text, image_as_text, provider_content_as_text
@@ -27,10 +28,6 @@ Note = Callable[[ChangeCode, str], None]
 """Reports a change of the message that is being added."""
 Turn = Any
 """A dict, or a struct that is written as an object."""
-
-OPEN = 4
-"""How many turns at the end may still change: the last one, and user turns that get cache markers."""
-
 
 Held = tuple[Literal["image", "file"], Any]
 """An image or file in the shape of a protocol."""
@@ -57,9 +54,12 @@ class Turns(Generic[D, S]):
     """The rendered messages in the shape of a protocol: a fold that continues where it stopped.
 
     A protocol writes ``add_result``, ``add_user``, ``add_answer``, ``add_moved`` and ``close``. What it remembers from
-    one message to the next is ``state``, a small frozen struct. Only the last turn may change when a message is added;
-    contents are shared with what is stored wherever they can be.
+    one message to the next is ``state``, a small struct that is copied for a mark. Only the last turn may change when a
+    message is added; contents are shared with what is stored wherever they can be.
     """
+
+    open: ClassVar[int] = 4
+    """How many turns at the end may still change: the last one, and those that get cache markers."""
 
     def __init__(self, out: Outgoing[D], state: S) -> None:
         self.out = out
@@ -121,7 +121,7 @@ class Turns(Generic[D, S]):
         """A copy that is complete for a request that ends here; changes for that are reported to ``out``."""
         end = self.__class__.__new__(self.__class__)
         end.__dict__.update(self.__dict__)
-        end.out, end.turns, end.held = out, list(self.turns), list(self.held)
+        end.out, end.turns, end.held, end.state = out, list(self.turns), list(self.held), replace(self.state)
         end._shared = self._shared = len(self.turns)
         end.release()
         end.close()
@@ -169,21 +169,21 @@ class Turns(Generic[D, S]):
 
     def pop_final(self) -> list[Turn]:
         """Remove and return the turns that no later request changes: all but the last few."""
-        final = self.turns[:-OPEN]
-        del self.turns[:-OPEN]
+        final = self.turns[: -self.open]
+        del self.turns[: -self.open]
         self._shared = max(self._shared - len(final), 0)
         return final
 
     def mark(self) -> Mark:
         """A checkpoint of the current state."""
         self._shared = len(self.turns)
-        made, held = len(self.out.report.pending), list(self.held)
-        return Mark(list(self.turns), self.index, made, held, self.added, self.state)
+        made, held, state = len(self.out.report.pending), list(self.held), replace(self.state)
+        return Mark(list(self.turns), self.index, made, held, self.added, state)
 
     def back(self, mark: Mark) -> None:
         """Go back to ``mark``."""
         self.turns, self.index, self.held = list(mark.turns), mark.index, list(mark.held)
-        self.added, self.state = mark.added, mark.state
+        self.added, self.state = mark.added, replace(mark.state)
         self._shared = len(self.turns)
         self.out.report.back(mark.changes)
 

@@ -107,7 +107,7 @@ def conversation(out: Out, turns: "GoogleTurns") -> dict[str, Any]:
 # -- contents --------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, frozen=True, gc=False):
+class State(Struct, gc=False):
     """``role``: of the last content; ``in_batch``: the next result belongs to it; ``filled``: a filler opens the
     conversation."""
 
@@ -138,29 +138,29 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         if parts:
             self._add("user", parts)
         else:
-            self.state = State(self.state.role, False, self.state.filled)
+            self.state.in_batch = False
 
     def add_moved(self, title: str, blocks: list[Part], last: int) -> None:
         self._add("user", [Text(title), *blocks])
 
     def add_answer(self, message: AssistantMessage) -> None:
-        parts, role = self._answer(message), self.state.role
+        parts, state = self._answer(message), self.state
         if not parts:
-            self.state = State(role, False, self.state.filled)
-        elif role == "model":  # GEM-04
+            state.in_batch = False
+        elif state.role == "model":  # GEM-04
             self.note("turns-merged", "with the answer before it")
             self.last().parts += parts
         else:
-            if not role:
+            if not state.role:
                 # Always begin with the user: a call must not come first (GEM-04), and one may be added to the first
                 # content later.
                 self.turns.append(Content("user", [Text(OPENING)]))
-                self.state = State(filled=True)
+                state.filled = True
             self._add("model", parts)
 
     def _add(self, role: str, parts: list[Part], in_batch: bool = False) -> None:
         self.turns.append(Content(role, parts))
-        self.state = State(role, in_batch, self.state.filled)
+        self.state.role, self.state.in_batch = role, in_batch
 
     def close(self) -> None:
         """End with the user (GEM-10), except for a prefill on models that accept one. The request must not be empty

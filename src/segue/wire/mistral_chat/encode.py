@@ -75,13 +75,10 @@ def conversation(out: Out, turns: "MistralTurns") -> dict[str, Any]:
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, frozen=True, gc=False):
+class State(Struct, gc=False):
     """``role``: the role of the last turn; a system prompt does not count."""
 
     role: str = ""
-
-
-AFTER_USER, AFTER_ANSWER, AFTER_RESULT = State("user"), State("assistant"), State("tool")
 
 
 class MistralTurns(Turns[MistralChat, State]):
@@ -101,7 +98,7 @@ class MistralTurns(Turns[MistralChat, State]):
         if message.is_error:
             chunks = mark_failed(self.note, chunks, plain_text)
         self.turns.append(Result(message.tool_call_id, message.tool_name, _content(chunks)))
-        self.state = AFTER_RESULT
+        self.state.role = "tool"
 
     def add_user(self, message: UserMessage) -> None:
         self._add_user_content(_content(self._shown(message.content)), self.index)
@@ -143,13 +140,13 @@ class MistralTurns(Turns[MistralChat, State]):
 
     def _add_user_content(self, content: str | list[Chunk], index: int) -> None:
         """Add a user message."""
-        if self.state is AFTER_RESULT and not self.dialect.user_after_tool:
+        if self.state.role == "tool" and not self.dialect.user_after_tool:
             # MIS-04: "Unexpected role 'user' after role 'tool'"
             self._fill(
                 index, "assistant", BETWEEN, "an assistant message is required between tool results and the user"
             )
         self.turns.append(RoleMessage("user", content))
-        self.state = AFTER_USER
+        self.state.role = "user"
 
     def close(self) -> None:
         if self.state.role in ("", "assistant"):
@@ -225,18 +222,18 @@ class MistralTurns(Turns[MistralChat, State]):
             # Calls of the first message are not counted: "Not the same number of function calls and responses"
             # (MIS-05).
             self._fill(self.index, "user", OPENING, "the conversation begins with the user")
-            self.state = AFTER_USER
+            self.state.role = "user"
         if calls and not self.dialect.text_with_calls:
             # MIS-08: "Assistant message must have either content or tool_calls, but not both." Two assistant
             # messages do not help, because the tokenizer joins them first ("Cannot have tool calls and content defined
             # in the same assistant message", mistral-common 1.13): a user message is required between them.
             if content is not None:
                 self.turns.append(Answer(content))
-            if content is not None or self.state is AFTER_ANSWER:
+            if content is not None or self.state.role == "assistant":
                 self._fill(self.index, "user", CLOSING, "a user message is required between text and calls")
             content = None
         self.turns.append(Answer(content, calls or None))
-        self.state = AFTER_ANSWER
+        self.state.role = "assistant"
 
 
 def _content(chunks: list[Any]) -> str | list[Chunk]:

@@ -39,7 +39,7 @@ from ..common.chat import Call, Content, Function, Result, RoleMessage
 from ..common.dataurl import DataUrl, to_json
 from ..common.outgoing import Outgoing
 from ..common.results import all_below, failed_text, hold
-from ..common.turns import OPEN, Held, Turns
+from ..common.turns import Held, Turns
 from ..common.writing import input_of
 from .media import media_type
 from .reasoning import EXTRA, Fields, Reasoning, extra_content, is_bound, unbound
@@ -55,7 +55,7 @@ NO_FIELDS: Fields = {}
 """For answers without reasoning. Never changed."""
 
 
-class State(Struct, frozen=True, gc=False):
+class State(Struct, gc=False):
     """``last``: the role of the last message (a system prompt counts only if it is sent as a user message); ``queued``:
     calls that wait for the result of the call before; ``upstream``: the one that gets signed and encrypted reasoning
     back."""
@@ -91,7 +91,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         if self.dialect.caching != "markers":
             return super().pop_final()
         last = last_user(self.turns)
-        count = min(len(self.turns) if last is None else last, max(len(self.turns) - OPEN, 0))
+        count = min(len(self.turns) if last is None else last, max(len(self.turns) - self.open, 0))
         final = self.turns[:count]
         del self.turns[:count]
         return final
@@ -107,7 +107,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self.head = [RoleMessage(role, self.out.system)]
         else:
             self.turns.append(RoleMessage(role, self.out.system))
-            self._set_last_role("user")
+            self.state.last = "user"
             self.out.note("system-as-text", None, "the target has no role for it: it is sent as the first user message")
 
     def close(self) -> None:
@@ -121,11 +121,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         self.turns.append(
             RoleMessage(role, text) if role == "user" else Answer(text, **self._reasoning.placeholder(False))
         )
-        self._set_last_role(role)
+        self.state.last = role
         self.note("filler-inserted", f"{why}: {text!r}")
-
-    def _set_last_role(self, role: str) -> None:
-        self.state = State(role, self.state.queued, self.state.upstream)
 
     # -- the user ----------------------------------------------------------------------------------------------------
 
@@ -158,15 +155,15 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self._growing.content, self._growing = _joined(self._added), None
 
     def _add_user_content(self, content: Content) -> None:
-        state = self.state
-        if state.last == "tool" and not self.dialect.user_after_tool:  # TPL-05
+        last = self.state.last
+        if last == "tool" and not self.dialect.user_after_tool:  # TPL-05
             self._fill("assistant", BETWEEN, "the user does not follow a tool")
-        elif state.last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
+        elif last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             self.note("turns-merged", "with the user message before it")
             self._grow(self.last(), content)
             return
         self.turns.append(RoleMessage("user", content))
-        self.state = State("user", state.queued, state.upstream)
+        self.state.last = "user"
 
     def _parts(self, content: list[UserContent], placeholder: str) -> list[Part]:
         parts: list[Part] = []
@@ -260,7 +257,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             content = ""
         if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
             self.note("blocks-reordered", "one call at a time, each with its result")
-            self.state = State(self.state.last, tuple(calls[1:]), self.state.upstream)
+            self.state.queued = tuple(calls[1:])
             calls = calls[:1]
         self._add_answer_turn(content, fields, calls)
 
@@ -283,7 +280,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             return thoughts, calls
         state, upstream = self.state, upstream_of(message)
         if state.upstream is None:
-            self.state = State(state.last, state.queued, upstream)
+            state.upstream = upstream
         elif state.upstream != upstream:
             self.note(
                 "signature-dropped", "only the upstream that made it can read it, and another one has answered since"
@@ -292,10 +289,10 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         return thoughts, calls
 
     def _add_answer_turn(self, text: Content, fields: Fields, calls: list[ToolCall]) -> None:
-        state = self.state
-        if state.last == "" and self.dialect.starts_with_user:  # TPL-02
+        last = self.state.last
+        if last == "" and self.dialect.starts_with_user:  # TPL-02
             self._fill("user", OPENING, "the conversation begins with the user")
-        elif state.last == "assistant" and self.dialect.alternate_roles:  # DSK-07, TPL-02
+        elif last == "assistant" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             if not fields:
                 self._merge(text, calls)
                 return
@@ -306,7 +303,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             for name, value in fields.items():
                 setattr(answer, name, value)
         self.turns.append(answer)
-        self.state = State("assistant", state.queued, state.upstream)
+        self.state.last = "assistant"
 
     def _merge(self, text: Content, calls: list[ToolCall]) -> None:
         self.note("turns-merged", "with the assistant message before it")
@@ -359,9 +356,9 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             hold(self, held)
         self.turns.append(Result(message.tool_call_id, name, content))
         state = self.state
-        queued = state.queued
-        self.state = State("tool", queued[1:] if queued else (), state.upstream)
-        if queued:
+        state.last = "tool"
+        if queued := state.queued:
+            state.queued = queued[1:]
             self._add_answer_turn("", self._reasoning.placeholder(True), [queued[0]])
 
 

@@ -99,7 +99,7 @@ def conversation(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
 # -- items -----------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, frozen=True, gc=False):
+class State(Struct, gc=False):
     """``ids``: the number of item ids in the request; ``custom``: the ids of the last free-text calls, whose results
     have a form of their own (OAR-17)."""
 
@@ -138,7 +138,7 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         else:
             self._add_plain(message, "of another origin")
         if self._custom or self.state.custom:
-            self.state = State(self.state.ids, tuple(self._custom))
+            self.state.custom = tuple(self._custom)
             self._custom = []
 
     def back(self, mark: Mark) -> None:
@@ -165,7 +165,7 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         else:
             items = self._items(message)
             if not isinstance(items, str):
-                self.state = State(len(self._ids), self.state.custom)
+                self.state.ids = len(self._ids)
                 self._note_items(message)
                 self.turns += items
                 return
