@@ -114,6 +114,8 @@ class State(Struct, gc=False):
 class AnthropicTurns(Turns[AnthropicMessages, State]):
     """Adjacent messages of one role are joined (ANT-03), with results first (ANT-19)."""
 
+    open = 4  # the last two user turns get cache markers
+
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
         self._server_ids: dict[str, None] = {}  # in order, so that `back` can remove the last ones

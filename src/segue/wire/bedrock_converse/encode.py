@@ -109,6 +109,8 @@ class BedrockTurns(Turns[BedrockConverse, State]):
     """Adjacent messages of one role are joined (BED-02). If tool blocks need their own turns, a filler separates
     them."""
 
+    open = 2  # the last user turn gets a cache point
+
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
         self._prompt = None if out.dialect.system_prompt else out.system  # a prompt that opens the conversation

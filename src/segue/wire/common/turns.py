@@ -58,7 +58,7 @@ class Turns(Generic[D, S]):
     message is added; contents are shared with what is stored wherever they can be.
     """
 
-    open: ClassVar[int] = 4
+    open: ClassVar[int] = 1
     """How many turns at the end may still change: the last one, and those that get cache markers."""
 
     def __init__(self, out: Outgoing[D], state: S) -> None:
