@@ -178,10 +178,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
 
     def _answer(self, message: AssistantMessage) -> list[Part]:
         parts: list[Part] = []
-        dummy = self.dialect.dummy_signature
-        if not self.dialect.signature_required and same_origin(message, self.out.model):
-            dummy = None  # its answers without thinking have no signature
-        readable = False
+        called = readable = False
         provided = 0
         for block in message.content:
             if type(block) is TextContent:
@@ -197,14 +194,12 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
                     continue
                 readable = True
             elif type(block) is ToolCall:
-                # GEM-11, GEM-20: the first call of a content needs one, in all turns
                 signature = block.thought_signature
                 if signature is None or not self._may_send(signature):
-                    signature = dummy
-                    self.added = self.added or dummy is not None
+                    signature = None if called else self._dummy_signature(message)
                 call = Call(block.name, block.arguments, block.id if self.dialect.send_ids else UNSET)
                 parts.append(CallPart(call, signature))
-                dummy, readable = None, True
+                called = readable = True
             elif type(block) is ThinkingContent:
                 signature = block.thinking_signature
                 if signature is not None and not self._may_send(signature):
@@ -220,6 +215,14 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             else:
                 assert_never(block)
         return parts if readable or not parts else self._thinking_alone(parts)
+
+    def _dummy_signature(self, message: AssistantMessage) -> str | None:
+        """The signature of the first call of an answer, if it has none but needs one (GEM-11, GEM-20), in all turns."""
+        if not self.dialect.signature_required and same_origin(message, self.out.model):
+            return None  # its answers without thinking have no signature
+        dummy = self.dialect.dummy_signature
+        self.added = self.added or dummy is not None
+        return dummy
 
     def _provided(self, message: AssistantMessage, block: ProviderContent, number: int) -> Part | None:
         """A part as it came, or its text; ``None`` for what has no place in a request. ``number``: how many blocks of

@@ -39,7 +39,7 @@ from ..common.options import (
 )
 from ..common.outgoing import Outgoing
 from ..common.output_schema import MISTRAL, named_format, wanted_format
-from ..common.results import hold_media, mark_failed
+from ..common.results import failed_text, hold_media, mark_failed
 from ..common.turns import Turns
 
 Out = Outgoing[MistralChat]
@@ -86,27 +86,34 @@ class MistralTurns(Turns[MistralChat, State]):
 
     def __init__(self, out: Out) -> None:
         super().__init__(out, State())
-        self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
         if out.system is not None:
             self.turns.append(RoleMessage("system", out.system))
 
     def add_result(self, message: ToolResultMessage) -> None:
-        chunks = self._shown(message.content)
-        if not self._results_hold_all:
+        content = self._shown(message.content)
+        if not isinstance(content, str):
             # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
-            chunks = hold_media(self, message.content, chunks, plain_text)
+            content = _content(hold_media(self, message.content, content, plain_text))
         if message.is_error:
-            chunks = mark_failed(self.note, chunks, plain_text)
-        self.turns.append(Result(message.tool_call_id, message.tool_name, _content(chunks)))
+            content = self._failed(content)
+        self.turns.append(Result(message.tool_call_id, message.tool_name, content))
         self.state.role = "tool"
 
     def add_user(self, message: UserMessage) -> None:
-        self._add_user_content(_content(self._shown(message.content)), self.index)
+        self._add_user_content(self._shown(message.content), self.index)
 
     def add_moved(self, title: str, blocks: list[Chunk], last: int) -> None:
         self._add_user_content([plain_text(title), *blocks], last)
 
-    def _shown(self, content: list[UserContent]) -> list[Chunk]:
+    def _failed(self, content: str | list[Chunk]) -> str | list[Chunk]:
+        """The content of a failed result, marked as such."""
+        if isinstance(content, str):
+            return failed_text(self.note, content)
+        return mark_failed(self.note, content, plain_text)
+
+    def _shown(self, content: list[UserContent]) -> str | list[Chunk]:
+        if len(content) == 1 and type(content[0]) is TextContent:  # most contents
+            return content[0].text
         chunks: list[Chunk] = []
         for block in content:
             if type(block) is TextContent:
@@ -117,7 +124,7 @@ class MistralTurns(Turns[MistralChat, State]):
                 chunks.append(self._file(block) or plain_text(self.text_instead(block)))
             else:
                 assert_never(block)
-        return chunks
+        return _content(chunks)
 
     def _file(self, block: FileContent) -> Chunk | None:
         """A document by address or as a data URL, or a sound (mistralai 3.7.0, DocumentURLChunk, AudioChunk); ``None``
