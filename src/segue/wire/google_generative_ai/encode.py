@@ -107,28 +107,24 @@ def conversation(out: Out, turns: "GoogleTurns") -> dict[str, Any]:
 # -- contents --------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, gc=False):
-    """``role``: of the last content; ``in_batch``: the next result belongs to it; ``filled``: a filler opens the
-    conversation."""
-
-    role: str = ""
-    in_batch: bool = False
-    filled: bool = False
-
-
-class GoogleTurns(Turns[GoogleGenerativeAI, State]):
+class GoogleTurns(Turns[GoogleGenerativeAI]):
     """Adjacent answers are one content (GEM-04), and so are the results of a batch, with nothing else in it (GEM-06,
     GEM-09). User contents may be adjacent: a user message after results is a separate content."""
 
+    remembered = (*Turns.remembered, "in_batch", "filled")
     no_text = IMAGES_BELOW
     """The text of a result that has only images."""
 
     def __init__(self, out: Out) -> None:
-        super().__init__(out, State())
+        super().__init__(out)
+        self.in_batch = False
+        """Whether the next result belongs to the last content."""
+        self.filled = False
+        """Whether a filler opens the conversation."""
 
     def add_result(self, message: ToolResultMessage) -> None:
         part = ResponsePart(self._response(message))
-        if self.state.in_batch:
+        if self.in_batch:
             self.last().parts.append(part)
         else:
             self._add("user", [part], in_batch=True)
@@ -138,36 +134,36 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         if parts:
             self._add("user", parts)
         else:
-            self.state.in_batch = False
+            self.in_batch = False
 
     def add_moved(self, title: str, blocks: list[Part], last: int) -> None:
         self._add("user", [Text(title), *blocks])
 
     def add_answer(self, message: AssistantMessage) -> None:
-        parts, state = self._answer(message), self.state
+        parts = self._answer(message)
         if not parts:
-            state.in_batch = False
-        elif state.role == "model":  # GEM-04
+            self.in_batch = False
+        elif self.role == "model":  # GEM-04
             self.note("turns-merged", "with the answer before it")
             self.last().parts += parts
         else:
-            if not state.role:
+            if not self.role:
                 # Always begin with the user: a call must not come first (GEM-04), and one may be added to the first
                 # content later.
                 self.turns.append(Content("user", [Text(OPENING)]))
-                state.filled = True
+                self.filled = True
             self._add("model", parts)
 
     def _add(self, role: str, parts: list[Part], in_batch: bool = False) -> None:
         self.turns.append(Content(role, parts))
-        self.state.role, self.state.in_batch = role, in_batch
+        self.role, self.in_batch = role, in_batch
 
     def close(self) -> None:
         """End with the user (GEM-10), except for a prefill on models that accept one. The request must not be empty
         (GEM-01)."""
-        if self.state.filled:
+        if self.filled:
             self.out.note("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
-        if self.state.role == "user":
+        if self.role == "user":
             return
         if self.turns and self.dialect.prefill and _may_be_continued(self.turns[-1].parts[-1]):
             return

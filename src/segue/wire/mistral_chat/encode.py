@@ -75,17 +75,12 @@ def conversation(out: Out, turns: "MistralTurns") -> dict[str, Any]:
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, gc=False):
-    """``role``: the role of the last turn; a system prompt does not count."""
-
-    role: str = ""
-
-
-class MistralTurns(Turns[MistralChat, State]):
-    """The messages of a request, one for each rendered message: adjacent ones of one role are allowed (MIS-02)."""
+class MistralTurns(Turns[MistralChat]):
+    """The messages of a request, one for each rendered message: adjacent ones of one role are allowed (MIS-02). The
+    role of a system prompt does not count."""
 
     def __init__(self, out: Out) -> None:
-        super().__init__(out, State())
+        super().__init__(out)
         if out.system is not None:
             self.turns.append(RoleMessage("system", out.system))
 
@@ -97,7 +92,7 @@ class MistralTurns(Turns[MistralChat, State]):
         if message.is_error:
             content = self._failed(content)
         self.turns.append(Result(message.tool_call_id, message.tool_name, content))
-        self.state.role = "tool"
+        self.role = "tool"
 
     def add_user(self, message: UserMessage) -> None:
         self._add_user_content(self._shown(message.content), self.index)
@@ -147,16 +142,16 @@ class MistralTurns(Turns[MistralChat, State]):
 
     def _add_user_content(self, content: str | list[Chunk], index: int) -> None:
         """Add a user message."""
-        if self.state.role == "tool" and not self.dialect.user_after_tool:
+        if self.role == "tool" and not self.dialect.user_after_tool:
             # MIS-04: "Unexpected role 'user' after role 'tool'"
             self._fill(
                 index, "assistant", BETWEEN, "an assistant message is required between tool results and the user"
             )
         self.turns.append(RoleMessage("user", content))
-        self.state.role = "user"
+        self.role = "user"
 
     def close(self) -> None:
-        if self.state.role in ("", "assistant"):
+        if self.role in ("", "assistant"):
             # MIS-03: "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
             self._fill(self.index, "user", CLOSING, "the conversation ends with the user")
 
@@ -225,22 +220,22 @@ class MistralTurns(Turns[MistralChat, State]):
     def _answer(self, content: str | list[Chunk] | None, calls: list[Call]) -> None:
         if content is None and not calls:
             return
-        if not self.state.role:
+        if not self.role:
             # Calls of the first message are not counted: "Not the same number of function calls and responses"
             # (MIS-05).
             self._fill(self.index, "user", OPENING, "the conversation begins with the user")
-            self.state.role = "user"
+            self.role = "user"
         if calls and not self.dialect.text_with_calls:
             # MIS-08: "Assistant message must have either content or tool_calls, but not both." Two assistant
             # messages do not help, because the tokenizer joins them first ("Cannot have tool calls and content defined
             # in the same assistant message", mistral-common 1.13): a user message is required between them.
             if content is not None:
                 self.turns.append(Answer(content))
-            if content is not None or self.state.role == "assistant":
+            if content is not None or self.role == "assistant":
                 self._fill(self.index, "user", CLOSING, "a user message is required between text and calls")
             content = None
         self.turns.append(Answer(content, calls or None))
-        self.state.role = "assistant"
+        self.role = "assistant"
 
 
 def _content(chunks: list[Any]) -> str | list[Chunk]:

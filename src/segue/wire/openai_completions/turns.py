@@ -8,7 +8,7 @@ whole batch (OAC-09, KIM-03).
 from itertools import groupby
 from typing import Any, assert_never
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 
 from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import EmptyContent
@@ -55,21 +55,17 @@ NO_FIELDS: Fields = {}
 """For answers without reasoning. Never changed."""
 
 
-class State(Struct, gc=False):
-    """``last``: the role of the last message (a system prompt counts only if it is sent as a user message); ``queued``:
-    calls that wait for the result of the call before; ``upstream``: the one that gets signed and encrypted reasoning
-    back."""
+class ChatTurns(Turns[OpenAICompletions]):
+    """The messages of a request so far. A system prompt has a role only if it is sent as a user message."""
 
-    last: str = ""
-    queued: tuple[ToolCall, ...] = ()
-    upstream: tuple[str | None, str] | None = None
-
-
-class ChatTurns(Turns[OpenAICompletions, State]):
-    """The messages of a request so far."""
+    remembered = (*Turns.remembered, "queued", "upstream")
 
     def __init__(self, out: Out) -> None:
-        super().__init__(out, State())
+        super().__init__(out)
+        self.queued: tuple[ToolCall, ...] = ()
+        """Calls that wait for the result of the call before."""
+        self.upstream: tuple[str | None, str] | None = None
+        """The one that gets signed and encrypted reasoning back."""
         self._reasoning = Reasoning(out)
         self._adds_reasoning = not self._reasoning.is_idle
         self._names_results = out.dialect.tool_name_field
@@ -107,13 +103,13 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self.head = [RoleMessage(role, self.out.system)]
         else:
             self.turns.append(RoleMessage(role, self.out.system))
-            self.state.last = "user"
+            self.role = "user"
             self.out.note("system-as-text", None, "the target has no role for it: it is sent as the first user message")
 
     def close(self) -> None:
         """End with the user or a tool (X-07); a system prompt alone is refused (ZAI-01)."""
         self._join()
-        last = self.state.last
+        last = self.role
         if last == "" or (last == "assistant" and self.dialect.ends_with_user):
             self._fill("user", CLOSING, "the conversation ends with the user")
 
@@ -121,7 +117,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         self.turns.append(
             RoleMessage(role, text) if role == "user" else Answer(text, **self._reasoning.placeholder(False))
         )
-        self.state.last = role
+        self.role = role
         self.note("filler-inserted", f"{why}: {text!r}")
 
     # -- the user ----------------------------------------------------------------------------------------------------
@@ -155,7 +151,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self._growing.content, self._growing = _joined(self._added), None
 
     def _add_user_content(self, content: Content) -> None:
-        last = self.state.last
+        last = self.role
         if last == "tool" and not self.dialect.user_after_tool:  # TPL-05
             self._fill("assistant", BETWEEN, "the user does not follow a tool")
         elif last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
@@ -163,7 +159,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self._grow(self.last(), content)
             return
         self.turns.append(RoleMessage("user", content))
-        self.state.last = "user"
+        self.role = "user"
 
     def _parts(self, content: list[UserContent], placeholder: str) -> list[Part]:
         parts: list[Part] = []
@@ -257,7 +253,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             content = ""
         if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
             self.note("blocks-reordered", "one call at a time, each with its result")
-            self.state.queued = tuple(calls[1:])
+            self.queued = tuple(calls[1:])
             calls = calls[:1]
         self._add_answer_turn(content, fields, calls)
 
@@ -278,10 +274,10 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         """Keep signatures of one upstream only: the first that signed anything."""
         if self.dialect.upstream_field is None or not is_bound(thoughts, calls):
             return thoughts, calls
-        state, upstream = self.state, upstream_of(message)
-        if state.upstream is None:
-            state.upstream = upstream
-        elif state.upstream != upstream:
+        upstream = upstream_of(message)
+        if self.upstream is None:
+            self.upstream = upstream
+        elif self.upstream != upstream:
             self.note(
                 "signature-dropped", "only the upstream that made it can read it, and another one has answered since"
             )
@@ -289,7 +285,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         return thoughts, calls
 
     def _add_answer_turn(self, text: Content, fields: Fields, calls: list[ToolCall]) -> None:
-        last = self.state.last
+        last = self.role
         if last == "" and self.dialect.starts_with_user:  # TPL-02
             self._fill("user", OPENING, "the conversation begins with the user")
         elif last == "assistant" and self.dialect.alternate_roles:  # DSK-07, TPL-02
@@ -303,7 +299,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             for name, value in fields.items():
                 setattr(answer, name, value)
         self.turns.append(answer)
-        self.state.last = "assistant"
+        self.role = "assistant"
 
     def _merge(self, text: Content, calls: list[ToolCall]) -> None:
         self.note("turns-merged", "with the assistant message before it")
@@ -355,10 +351,9 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         if held:
             hold(self, held)
         self.turns.append(Result(message.tool_call_id, name, content))
-        state = self.state
-        state.last = "tool"
-        if queued := state.queued:
-            state.queued = queued[1:]
+        self.role = "tool"
+        if queued := self.queued:
+            self.queued = queued[1:]
             self._add_answer_turn("", self._reasoning.placeholder(True), [queued[0]])
 
 

@@ -99,19 +99,17 @@ def conversation(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
 # -- items -----------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, gc=False):
-    """``ids``: the number of item ids in the request; ``custom``: the ids of the last free-text calls, whose results
-    have a form of their own (OAR-17)."""
-
-    ids: int = 0
-    custom: tuple[str, ...] = ()
-
-
-class ResponsesTurns(Turns[OpenAIResponses, State]):
+class ResponsesTurns(Turns[OpenAIResponses]):
     """The items of a request. A message becomes one or more items, and none of them changes later."""
 
+    remembered = (*Turns.remembered, "ids", "custom")
+
     def __init__(self, out: Out) -> None:
-        super().__init__(out, State())
+        super().__init__(out)
+        self.ids = 0
+        """The number of item ids in the request."""
+        self.custom: tuple[str, ...] = ()
+        """The ids of the last free-text calls, whose results have a form of their own (OAR-17)."""
         self._custom: list[str] = []  # the ids of the free-text calls of an answer
         self._ids: dict[str, None] = {}  # item ids (OAR-07), in order, so that `back` can remove the last ones
 
@@ -121,7 +119,7 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             output: str | list[Item] = content[0].text
         else:
             output = self._fitted(message)
-        item = CustomCallOutput if message.tool_call_id in self.state.custom else FunctionCallOutput
+        item = CustomCallOutput if message.tool_call_id in self.custom else FunctionCallOutput
         self.turns.append(item(message.tool_call_id, output))
 
     def _fitted(self, message: ToolResultMessage) -> str | list[Item]:
@@ -142,13 +140,13 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             self._add_items(message)
         else:
             self._add_plain(message, "of another origin")
-        if self._custom or self.state.custom:
-            self.state.custom = tuple(self._custom)
+        if self._custom or self.custom:
+            self.custom = tuple(self._custom)
             self._custom = []
 
     def back(self, mark: Mark) -> None:
         super().back(mark)
-        while len(self._ids) > self.state.ids:
+        while len(self._ids) > self.ids:
             self._ids.popitem()
 
     def close(self) -> None:
@@ -170,7 +168,7 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         else:
             items = self._items(message)
             if not isinstance(items, str):
-                self.state.ids = len(self._ids)
+                self.ids = len(self._ids)
                 self._note_items(message)
                 self.turns += items
                 return
