@@ -52,6 +52,7 @@ def outcome(make: Callable[..., segue.Request], *asked: Any) -> Any:
             request.path,
             request.prefix_digest(),
             request.projection.context.to_json(),
+            request.added,
         )
     except UnicodeEncodeError as error:  # where nothing is repaired; which text is the first depends on what is written
         return type(error), ""
@@ -143,6 +144,14 @@ def answer(model: Model, *content: Any) -> AssistantMessage:
     return AssistantMessage(
         content=list(content), protocol=model.protocol, provider=model.provider, model=model.id, stop_reason=stop
     )
+
+
+def test_a_placeholder_of_an_answer_that_was_replaced_is_forgotten() -> None:
+    model = segue.get_model("google/gemini-3-pro-preview")
+    asked = UserMessage("go")
+    renderer = Renderer(model)
+    assert renderer.request(Context(messages=[asked, answer(CLAUDE, ToolCall("a", "bash", {}))])).added
+    assert not renderer.request(Context(messages=[asked, answer(CLAUDE, TextContent("done"))])).added
 
 
 def test_a_late_result_far_back_is_found_by_comparing_and_with_since() -> None:

@@ -20,7 +20,6 @@ from ..types import (
     Model,
     ToolDefinition,
     ToolKey,
-    ToolResultMessage,
     UserMessage,
 )
 from .frame import Frame
@@ -160,30 +159,30 @@ class Rendering:
         add_message, add_source = self.messages.append, self.sources.append
         while at < stop:
             message = stored[at]
-            if type(message) is ToolResultMessage:
-                step = steps.stray(at, message)
-            else:
+            if type(message) is AssistantMessage:
                 has = scan(message.content)
-                if type(message) is AssistantMessage and message.stop_reason in FAILED_STOPS:
+                if message.stop_reason in FAILED_STOPS:
                     has |= FAILED | TORN  # some of its results may be dropped
-                if not has:  # it concerns no pass
-                    add_message(message)
-                    add_source(at)
-                    if prefix is not None:
-                        prefix.add(message)
-                    at += 1
-                    continue
-                step = steps.step(at, message, has)
-            if step is None:
-                at += 1
+            elif type(message) is UserMessage:
+                has = scan(message.content)
             else:
+                has = TORN  # a result that does not follow its call
+            if not has:  # it concerns no pass
+                add_message(message)
+                add_source(at)
+                if prefix is not None:
+                    prefix.add(message)
+                at += 1
+            elif (step := steps.step(at, message, has)) is not None:
                 self._pass(step)
                 at = step.end
+            else:
+                at += 1
         return at
 
     def _pass(self, step: Step) -> None:
         """Apply the passes that the step concerns, and append the result to the rendered messages."""
-        kind = USER if type(step.message) is UserMessage else OWN if step.own else OTHERS
+        kind = OWN if step.own else USER if type(step.message) is UserMessage else OTHERS
         applies = self._applies.get(kind | step.has)
         if applies is None:
             applies = self._concerned(kind, step.has)
@@ -204,7 +203,8 @@ class Rendering:
             if self._target.prefix is not None:
                 for each in (message, *step.results):
                     self._target.prefix.add(each)
-        self.report.end_step()
+        if self.report.kept:
+            self.report.kept.clear()
 
     def _concerned(self, kind: int, has: int) -> list[Apply]:
         """The methods to apply to a step of this kind with these bits, in the order of the passes."""

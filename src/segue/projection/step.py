@@ -81,11 +81,12 @@ class Report:
     Most reports are never read, so the text of a change is made only when it is read.
     """
 
-    __slots__ = ("_kept", "pending")
+    __slots__ = ("kept", "pending")
 
     def __init__(self) -> None:
         self.pending: list[PendingChange] = []
-        self._kept: dict[int, list[int]] = {}
+        self.kept: dict[int, list[int]] = {}
+        """By message of the current step that has lost a block: the positions in the input of those that are left."""
 
     def add(
         self,
@@ -97,8 +98,8 @@ class Report:
         lossy: bool | None = None,
     ) -> None:
         """Add a change; ``parts`` are put into ``detail`` with ``str.format``."""
-        if self._kept and block is not None and message in self._kept:
-            block = self._kept[message][block]
+        if self.kept and block is not None and message in self.kept:
+            block = self.kept[message][block]
         self.pending.append((code, message, block, detail, parts, lossy))
 
     @property
@@ -111,19 +112,14 @@ class Report:
         if len(self.pending) > count:
             self.pending = self.pending[:count]
 
-    def end_step(self) -> None:
-        """Forget the block positions of the finished step."""
-        if self._kept:
-            self._kept.clear()
-
     def position(self, message: int, block: int) -> int:
         """The position in the input of a current block of ``message``."""
-        return self._kept[message][block] if message in self._kept else block
+        return self.kept[message][block] if message in self.kept else block
 
     def keep(self, message: int, positions: list[int]) -> None:
         """Keep only the blocks at ``positions`` of the current blocks of ``message``."""
-        before = self._kept.get(message)
-        self._kept[message] = positions if before is None else [before[at] for at in positions]
+        before = self.kept.get(message)
+        self.kept[message] = positions if before is None else [before[at] for at in positions]
 
 
 def spelled_out(change: PendingChange) -> Change:

@@ -7,7 +7,7 @@ conversation.
 
 from collections.abc import Sequence
 
-from ..types import AssistantMessage, Message, ToolCall, ToolResultMessage, UserMessage
+from ..types import AssistantMessage, Message, ToolCall, ToolResultMessage
 from .origin import same_origin
 from .pairing import Pairing
 from .policy import KEEPS, Policy
@@ -24,8 +24,12 @@ class Steps:
         self._target = target
         self._model = target.model
 
-    def step(self, index: int, message: UserMessage | AssistantMessage, has: int) -> Step:
-        """The step of a message with these bits; an answer has the results of its calls."""
+    def step(self, index: int, message: Message, has: int) -> Step | None:
+        """The step of a message with these bits; an answer has the results of its calls. ``None`` for a result that
+        answers a call, or is left out."""
+        if type(message) is ToolResultMessage:
+            kind = self.pairing.strays.get(index)
+            return None if kind is None else stray_step(self._target, index, message, kind)
         if type(message) is not AssistantMessage:
             return Step(index, index + 1, message, message.content, has)
         own = same_origin(message, self._model)
@@ -34,11 +38,6 @@ class Steps:
         if not has & TORN and (step := self._followed(index, message, has, own)) is not None:
             return step
         return self._matched(index, message, has, own)
-
-    def stray(self, index: int, message: ToolResultMessage) -> Step | None:
-        """The step of a result that answers no call; ``None`` if it answers one, or is left out."""
-        kind = self.pairing.strays.get(index)
-        return None if kind is None else stray_step(self._target, index, message, kind)
 
     def first_changed(self, kept: int, done: int) -> int:
         """The index of the first message that must be rendered (again), after ``done`` messages were rendered of which

@@ -141,7 +141,7 @@ class Renderer:
         self._rendering = rendering
         self._fold(rendering)
         out: Outgoing[Any] = Outgoing(rendering, self.model, self._protocol.dialect, DEFAULTS, Report())
-        self._turns: Turns[Any, Any] = self._protocol.turns(out)
+        self._turns: Turns[Any] = self._protocol.turns(out)
         self._written = bytearray()
         self._left_out: set[str] = set()
         """Refused fields that written turns had."""

@@ -70,12 +70,12 @@ class _Sizes(Struct, frozen=True):
     items: dict[str, int]
 
 
-def _sizes(turns: Turns[Any, Any]) -> _Sizes:
+def _sizes(turns: Turns[Any]) -> _Sizes:
     last = to_builtins(turns.turns[-1]) if turns.turns else None
     return _Sizes(len(turns.turns), last, _items(last))
 
 
-def _added(turns: Turns[Any, Any], before: _Sizes) -> Iterator[tuple[int, str]]:
+def _added(turns: Turns[Any], before: _Sizes) -> Iterator[tuple[int, str]]:
     """The parts that were added since: turns, and items of their lists."""
     for at in range(max(before.turns - 1, 0), len(turns.turns)):
         turn, known = to_builtins(turns.turns[at]), before.items if at < before.turns else {}

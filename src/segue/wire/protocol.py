@@ -27,7 +27,7 @@ class ExportForm(Struct, frozen=True, kw_only=True):
     # A target that accepts all forms of the protocol.
     dialect: Dialect
     # The fold that turns stored messages into turns, without fillers and without merging.
-    turns: Callable[[Outgoing[Any]], Turns[Any, Any]]
+    turns: Callable[[Outgoing[Any]], Turns[Any]]
     # The system prompt, the turns and the tools, and nothing else.
     body: Callable[[Outgoing[Any], Any], Body]
     # Whether a signature of this protocol has a valid form and a field in such a block.
@@ -51,7 +51,7 @@ class Protocol(Struct, frozen=True, kw_only=True):
     # The field of a request body that holds the turns of the conversation.
     history: str
     # The fold that turns rendered messages into turns.
-    turns: Callable[[Outgoing[Any]], Turns[Any, Any]]
+    turns: Callable[[Outgoing[Any]], Turns[Any]]
     # The request around the turns, as `closed()` returns them.
     body: Callable[[Outgoing[Any], Any], Body]
     # The form of a whole conversation, for `export`.

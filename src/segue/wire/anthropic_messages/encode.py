@@ -7,7 +7,6 @@ Rules are cited where they are applied, by their numbers in ``rules.py``.
 from typing import Any, assert_never
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ...dialects import AnthropicMessages
 from ...projection import same_origin
@@ -75,8 +74,7 @@ def body(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
     vertex = out.dialect.surface == "vertex"
     first = {VERSION: out.dialect.api_version} if vertex else {"model": out.model.id}
     body: dict[str, Any] = first | {"max_tokens": max_tokens(out)} | conversation(out, turns)
-    state = turns.state
-    add_options(out, body, state.role == "assistant", state.loop_thinks, state.replays)
+    add_options(out, body, turns.role == "assistant", turns.loop_thinks, turns.replays)
     return body
 
 
@@ -94,51 +92,51 @@ def conversation(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, frozen=True, gc=False):
-    """``role``: of the last turn; ``answered``: the last message was a result; ``loop_thinks``: all answers of the
-    running tool loop begin with thinking (text next to results does not end a loop); ``replays``: some answer contains
-    thinking; ``servers``: the number of calls of server tools; ``running``: the ids of those in the last turn that have
-    no result yet; ``paused``: the provider paused the last answer."""
-
-    role: str = ""
-    answered: bool = False
-    loop_thinks: bool = True
-    replays: bool = False
-    servers: int = 0
-    running: tuple[str, ...] = ()
-    paused: bool = False
-
-
-class AnthropicTurns(Turns[AnthropicMessages, State]):
+class AnthropicTurns(Turns[AnthropicMessages]):
     """Adjacent messages of one role are joined (ANT-03), with results first (ANT-19)."""
 
+    open = 4  # the last two user turns get cache markers
+    remembered = (*Turns.remembered, "answered", "loop_thinks", "replays", "servers", "running", "paused")
+
     def __init__(self, out: Out) -> None:
-        super().__init__(out, State())
+        super().__init__(out)
+        self.answered = False
+        """Whether the last message was a result."""
+        self.loop_thinks = True
+        """Whether all answers of the running tool loop begin with thinking; text next to results does not end it."""
+        self.replays = False
+        """Whether some answer contains thinking."""
+        self.servers = 0
+        """The number of calls of server tools."""
+        self.running: tuple[str, ...] = ()
+        """The ids of those in the last turn that have no result yet."""
+        self.paused = False
+        """Whether the provider paused the last answer."""
         self._server_ids: dict[str, None] = {}  # in order, so that `back` can remove the last ones
         self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
 
     def add_result(self, message: ToolResultMessage) -> None:
         content = self._shown(message.content)
-        if self.state.running:
+        if self.running:
             self._drop_running()
-        state = self.state
         if message.is_error or not self._results_hold_all:
             result = self._text_result(message, content)
         else:
             result = Result(message.tool_call_id, content)
-        if state.role == "user":
+        if self.role == "user":
             self.last().content.append(result)
         else:
             self.turns.append(Turn("user", [result]))
-        self.state = State("user", True, state.loop_thinks, state.replays, state.servers)
+            self.role = "user"
+        self.answered = True
 
     def back(self, mark: Mark) -> None:
         super().back(mark)
-        while len(self._server_ids) > self.state.servers:
+        while len(self._server_ids) > self.servers:
             self._server_ids.popitem()
 
     def add_user(self, message: UserMessage) -> None:
-        if self.state.running:
+        if self.running:
             self._drop_running()
         self._add("user", self._shown(message.content))
 
@@ -167,7 +165,7 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
                 signature = block.thinking_signature or ""
                 blocks.append(Redacted(signature) if block.redacted else Thinking(block.thinking, signature))
             elif type(block) is ProviderContent:
-                server = server or _ServerBlocks(self._server_ids, self.state)
+                server = server or _ServerBlocks(self._server_ids, self.running)
                 returned = server.add(block)
                 if returned is not None:
                     blocks.append(returned)
@@ -198,22 +196,21 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
     def _note_servers(self, server: "_ServerBlocks", message: AssistantMessage) -> None:
         """Remember which server tools are still running, and whether the provider paused the answer for them."""
         paused = any(each.type == PAUSED for each in message.diagnostics)
-        self.state = replace(self.state, servers=len(self._server_ids), running=tuple(server.running), paused=paused)
+        self.servers, self.running, self.paused = len(self._server_ids), tuple(server.running), paused
 
     def _drop_running(self) -> None:
         """Leave out calls of server tools that never got a result: "Each `server_tool_use` block must have a
         corresponding result block" (ANT-31)."""
-        state, turn = self.state, self.last()
-        kept = [block for block in turn.content if not (type(block) is dict and block.get("id") in state.running)]
+        turn = self.last()
+        kept = [block for block in turn.content if not (type(block) is dict and block.get("id") in self.running)]
         answer = max(at for at in range(self.index + 1) if type(self.out.rendered.messages[at]) is AssistantMessage)
         self.out.note("provider-content-dropped", answer, "a server tool without its result")
         if any(type(block) not in THOUGHTS for block in kept):
             turn.content = kept
-            role = state.role
         else:
             self.turns.pop()
-            role = self.turns[-1].role if self.turns else ""
-        self.state = State(role, False, state.loop_thinks, state.replays, state.servers)
+            self.role = self.turns[-1].role if self.turns else ""
+        self.answered, self.running, self.paused = False, (), False
 
     def _thinking_alone(self, blocks: list[Block]) -> list[Block]:
         """The blocks to send of an answer that contains only thinking."""
@@ -223,21 +220,20 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
 
     def _add(self, role: str, blocks: list[Block], thinking: bool = False) -> None:
         """Add a message; ``thinking``: it contains thinking."""
-        state = self.state
-        last, thinks = state.role, state.loop_thinks
-        if blocks and last != role:
-            if not last and role == "assistant":  # ANT-04
+        if blocks and self.role != role:
+            if not self.role and role == "assistant":  # ANT-04
                 self.out.note("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
                 self.turns.append(Turn("user", [plain_text(OPENING)]))
             self.turns.append(Turn(role, blocks))
-            thinks = role == "user" or (thinks and type(blocks[0]) in THOUGHTS)
-            last = role
+            self.loop_thinks = role == "user" or (self.loop_thinks and type(blocks[0]) in THOUGHTS)
+            self.role = role
         elif blocks:
-            if not state.answered:  # joining a user message to results is not reported
+            if not self.answered:  # joining a user message to results is not reported
                 self.note("turns-merged", f"with the {role} message before it")
             self.last().content += blocks
-        running = state.running if role == "assistant" else ()
-        self.state = State(last, False, thinks, thinking or state.replays, state.servers, running)
+        self.answered = self.paused = False
+        if thinking:
+            self.replays = True
 
     def close(self) -> None:
         """End with a user message (ANT-14), also if there is nothing else to send (ANT-01). Models that still accept a
@@ -246,19 +242,19 @@ class AnthropicTurns(Turns[AnthropicMessages, State]):
         A prefill must not end in white space (ANT-13) or with thinking (ANT-15), and must not contain thinking while
         thinking is off (ANT-39). This does not depend on options.
         """
-        if self.state.role == "user":
+        if self.role == "user":
             return
-        if self.state.paused and self.turns and _has_server_blocks(self.turns[-1].content):
+        if self.paused and self.turns and _has_server_blocks(self.turns[-1].content):
             return  # it continues where the provider paused it
-        if self.state.running:
+        if self.running:
             self._drop_running()
-            if self.state.role == "user":
+            if self.role == "user":
                 return
         if self.turns and self.dialect.prefill and _may_be_continued(self.turns[-1].content):
             return
         self.note("filler-inserted", f"the conversation ends with the user: {CLOSING!r}")
         self.turns.append(Turn("user", [plain_text(CLOSING)]))
-        self.state = State("user", False, True, self.state.replays, self.state.servers)
+        self.role, self.loop_thinks = "user", True
 
     def _calls_last(self, blocks: list[Block]) -> list[Block]:
         """Move calls to the end (ANT-16): text of another model after its calls would be read as a prefill."""
@@ -316,9 +312,9 @@ PAUSED = "paused"
 class _ServerBlocks:
     """The calls and results of server tools in one answer. Both halves of a pair go back, or neither."""
 
-    def __init__(self, ids: dict[str, None], state: State) -> None:
+    def __init__(self, ids: dict[str, None], running: tuple[str, ...]) -> None:
         self._ids = ids
-        self.running = list(state.running)
+        self.running = list(running)
 
     def add(self, block: ProviderContent) -> Block | None:
         """The block as it came; ``None`` if the API would refuse it here."""

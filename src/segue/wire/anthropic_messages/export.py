@@ -3,7 +3,7 @@
 from ...dialects import AnthropicMessages
 from ...types import AssistantContent, TextContent, ToolResultMessage
 from ..protocol import ExportForm, signs_thinking
-from .encode import AnthropicTurns, Block, Result, State, Turn, conversation
+from .encode import AnthropicTurns, Block, Result, Turn, conversation
 from .replay import cited
 
 
@@ -15,7 +15,7 @@ class AnthropicHistory(AnthropicTurns):
             self.turns.append(Turn(role, blocks))
         else:
             self.note("empty-dropped", "the message is empty")
-        self.state = State()  # nothing is joined to this turn
+        self.role, self.answered, self.running, self.paused = "", False, (), False  # nothing is joined to this turn
 
     def _drop_running(self) -> None:
         """Calls of server tools stay, also without a result."""

@@ -1,5 +1,6 @@
 """Amazon Bedrock Converse: ``POST /model/{id}/converse`` and ``/converse-stream``."""
 
+from functools import lru_cache
 from urllib.parse import quote
 
 from ...dialects import BedrockConverse
@@ -18,8 +19,14 @@ from .sdk import sdk_kwargs
 __all__ = ["PROTOCOL"]
 
 
+@lru_cache(maxsize=1024)
+def _quoted(name: str) -> str:
+    """A part of a path. Cached, because quoting takes longer than encoding a message."""
+    return quote(name, safe="")
+
+
 def _path(model: Model, options: Options, body: Body) -> str:
-    whole = f"/model/{quote(model.id, safe='')}/converse"
+    whole = f"/model/{_quoted(model.id)}/converse"
     return f"{whole}-stream" if streams(model, options, "toolConfig" in body) else whole
 
 

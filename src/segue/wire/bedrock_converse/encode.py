@@ -86,31 +86,31 @@ def body(out: Out, turns: "BedrockTurns") -> dict[str, Any]:
     """The request body around the turns."""
     # Text after results ends a tool loop, also if it was added only because the request ends here.
     ends_with_text = type(turns.turns[-1].content[-1]) is not ToolResult
-    return complete(out, turns.turns, turns.state.loop_thinks or ends_with_text, turns.state.replays)
+    return complete(out, turns.turns, turns.loop_thinks or ends_with_text, turns.replays)
 
 
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, frozen=True, gc=False):
-    """``role``: of the last turn; ``tools``: it contains tool blocks; ``loop_thinks``: all answers since the last user
-    message begin with thinking; ``filled``: a filler opens the conversation; ``replays``: some answer contains
-    thinking; ``taken``: the number of names of documents."""
-
-    role: str = ""
-    tools: bool = False
-    loop_thinks: bool = True
-    filled: bool = False
-    replays: bool = False
-    taken: int = 0
-
-
-class BedrockTurns(Turns[BedrockConverse, State]):
+class BedrockTurns(Turns[BedrockConverse]):
     """Adjacent messages of one role are joined (BED-02). If tool blocks need their own turns, a filler separates
     them."""
 
+    open = 2  # the last user turn gets a cache point
+    remembered = (*Turns.remembered, "tools", "loop_thinks", "filled", "replays", "taken")
+
     def __init__(self, out: Out) -> None:
-        super().__init__(out, State())
+        super().__init__(out)
+        self.tools = False
+        """Whether the last turn contains tool blocks."""
+        self.loop_thinks = True
+        """Whether all answers since the last user message begin with thinking."""
+        self.filled = False
+        """Whether a filler opens the conversation."""
+        self.replays = False
+        """Whether some answer contains thinking."""
+        self.taken = 0
+        """The number of names of documents."""
         self._prompt = None if out.dialect.system_prompt else out.system  # a prompt that opens the conversation
         self._mixed = out.dialect.mixed_turns
         self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
@@ -118,16 +118,16 @@ class BedrockTurns(Turns[BedrockConverse, State]):
 
     def back(self, mark: Mark) -> None:
         super().back(mark)
-        while len(self._taken) > self.state.taken:
+        while len(self._taken) > self.taken:
             self._taken.popitem()
 
     def add_result(self, message: ToolResultMessage) -> None:
         self._add("user", self._result(message), self.dialect.tools, packed=True)
 
     def add_user(self, message: UserMessage) -> None:
-        taken = len(self._taken)
+        taken = self.taken
         blocks = self._shown(message.content)
-        if len(self._taken) > taken and Text not in map(type, blocks):  # there are documents
+        if self.taken > taken and Text not in map(type, blocks):  # there are documents
             blocks = self._documents_alone(blocks)
         self._add("user", blocks)
 
@@ -158,26 +158,23 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         """Add blocks of one message. ``tools``: they are tool blocks; ``packed``: joining them is not reported."""
         if not blocks:
             return
-        last = self.state
-        if last.role == role and (self._mixed or tools == last.tools):
+        if self.role == role and (self._mixed or tools == self.tools):
             if not packed:
                 self.note("turns-merged", f"with the {role} message before it")
             self.last().content += blocks
-            thinks = last.loop_thinks
         else:
-            if last.role == role or not last.role:
+            if self.role == role or not self.role:
                 self._begin(role, blocks)
-                last = self.state
             self.turns.append(Turn(role, blocks))
-            thinks = last.loop_thinks and (role == "user" or type(blocks[0]) is Reasoning)
-        replays = last.replays or (role == "assistant" and Reasoning in map(type, blocks))
-        opens = role == "user" and not tools
-        self.state = State(role, tools, thinks or opens, last.filled, replays, len(self._taken))
+            if role == "assistant" and type(blocks[0]) is not Reasoning:
+                self.loop_thinks = False
+        self.role, self.tools = role, tools
+        if role == "user" and not tools:
+            self.loop_thinks = True
 
     def _begin(self, role: str, blocks: list[Block]) -> None:
         """Add whatever is needed before the first turn, or between two turns of one role."""
-        last = self.state
-        if last.role == role:
+        if self.role == role:
             other, filler = _separator(role)
             self.note("filler-inserted", ALONE.format(filler))
             self._add(other, [Text(filler)])
@@ -187,7 +184,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             self.turns.append(Turn("user", [Text(self._prompt)]))
         elif role == "assistant" and self.dialect.starts_with_user:
             self.turns.append(Turn("user", [Text(OPENING)]))
-            self.state = State(filled=True)
+            self.filled = True
 
     def close(self) -> None:
         """End with a user turn (BED-23), except for a prefill on models that still accept one."""
@@ -195,7 +192,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             # BED-22: "This model doesn't support system messages."
             self.out.note("system-as-text", None, "this model accepts no system prompt, so it opens the conversation")
             self.turns = self.turns or [Turn("user", [Text(self._prompt)])]
-        if self.state.filled:
+        if self.filled:
             # BED-01: "A conversation must start with a user message."
             self.out.note("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
         if not self.turns or (self.turns[-1].role == "assistant" and not _is_prefill(self.out, self.turns)):
@@ -207,7 +204,8 @@ class BedrockTurns(Turns[BedrockConverse, State]):
     def _answer(self, message: AssistantMessage) -> tuple[list[Block], bool]:
         """The blocks of an answer, and whether any of them is a call."""
         blocks: list[Block] = []
-        called = late = late_thinking = False  # calls; text or thinking after them; thinking after the last one
+        # Calls; thinking; text or thinking after a call; thinking after the last one.
+        called = thinks = late = late_thinking = False
         for block in message.content:
             if type(block) is TextContent:
                 if block.text_signature is None:
@@ -225,7 +223,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
                 thinking = self._thinking(block)
                 if thinking is not None:
                     blocks.append(thinking)
-                    late = late_thinking = called
+                    thinks, late, late_thinking = True, called, called
             elif type(block) is ProviderContent:
                 if text := self.text_instead(block):
                     blocks.append(Text(text))
@@ -236,6 +234,8 @@ class BedrockTurns(Turns[BedrockConverse, State]):
             blocks = self._late_thinking(blocks)
             are_calls = [type(block) is ToolUse for block in blocks]
             late = are_calls != sorted(are_calls)
+        elif thinks:
+            self.replays = True
         if called and not self.dialect.tools:
             self.note("tools-as-text", "this model has no tools")  # BED-14
             return [_call_as_text(block) if type(block) is ToolUse else block for block in blocks], False
@@ -330,6 +330,7 @@ class BedrockTurns(Turns[BedrockConverse, State]):
         if not matches(type_of_file(block), self.dialect.files):
             return None
         made, lost = as_block(block, self._taken)
+        self.taken = len(self._taken)
         if lost:
             self.note("file-renamed", f"{in_label(lost)!r} is not a valid name of a document, or is taken")
         if made is not None and "document" not in made:  # only documents have names

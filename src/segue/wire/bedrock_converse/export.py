@@ -3,7 +3,7 @@
 from ...dialects import BedrockConverse
 from ...types import AssistantContent, TextContent
 from ..protocol import ExportForm, signs_thinking
-from .encode import BedrockTurns, Block, State, Turn
+from .encode import BedrockTurns, Block, Turn
 from .options import conversation
 from .server_blocks import cited
 
@@ -15,11 +15,11 @@ class BedrockHistory(BedrockTurns):
         """``packed``: the block is a result."""
         if not blocks:
             self.note("empty-dropped", "the message is empty")
-        elif packed and self.state.tools:
+        elif packed and self.tools:
             self.last().content += blocks
         else:
             self.turns.append(Turn(role, blocks))
-        self.state = State(tools=packed)
+        self.role, self.tools = "", packed
 
     def _documents_alone(self, blocks: list[Block]) -> list[Block]:
         return blocks

@@ -18,7 +18,7 @@ _MOVED = {"image": "images do not fit in this result; they follow all results"}
 _MOVED["file"] = _MOVED["image"].replace("images", "files")
 
 
-def hold(turns: Turns[Any, Any], held: Sequence[Held]) -> None:
+def hold(turns: Turns[Any], held: Sequence[Held]) -> None:
     """Hold images and files back until the end of the batch of results, and report it."""
     kinds = [kind for kind, _ in held]
     if "image" in kinds:
@@ -29,7 +29,7 @@ def hold(turns: Turns[Any, Any], held: Sequence[Held]) -> None:
 
 
 def hold_media(
-    turns: Turns[Any, Any],
+    turns: Turns[Any],
     content: Sequence[ToolResultContent],
     blocks: list[Block],
     text: Callable[[str], Block],

@@ -1,7 +1,8 @@
 """Messages as the turns of a protocol: one fold over the rendered conversation, completed by each encoder."""
 
 from collections.abc import Callable
-from typing import Any, Generic, Literal, Self, TypeVar, assert_never
+from operator import attrgetter
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, assert_never
 
 from msgspec import Struct
 
@@ -22,15 +23,10 @@ from ...types.texts import MOVED_BOTH, MOVED_FILES, MOVED_IMAGES
 from .outgoing import Outgoing
 
 D = TypeVar("D", bound=Dialect)
-S = TypeVar("S", bound=Struct)
 Note = Callable[[ChangeCode, str], None]
 """Reports a change of the message that is being added."""
 Turn = Any
 """A dict, or a struct that is written as an object."""
-
-OPEN = 4
-"""How many turns at the end may still change: the last one, and user turns that get cache markers."""
-
 
 Held = tuple[Literal["image", "file"], Any]
 """An image or file in the shape of a protocol."""
@@ -46,24 +42,27 @@ class Mark(Struct, frozen=True):
     """A checkpoint of the turns."""
 
     turns: list[Turn]
-    index: int
     changes: int
     held: list["Held"]
-    state: Any
+    remembered: tuple[Any, ...]
 
 
-class Turns(Generic[D, S]):
+class Turns(Generic[D]):
     """The rendered messages in the shape of a protocol: a fold that continues where it stopped.
 
-    A protocol writes ``add_result``, ``add_user``, ``add_answer``, ``add_moved`` and ``close``. What it remembers from
-    one message to the next is ``state``, a small frozen struct. Only the last turn may change when a message is added;
-    contents are shared with what is stored wherever they can be.
+    A protocol writes ``add_result``, ``add_user``, ``add_answer``, ``add_moved`` and ``close``. Only the last turn may
+    change when a message is added; contents are shared with what is stored wherever they can be.
     """
 
-    def __init__(self, out: Outgoing[D], state: S) -> None:
+    remembered: ClassVar[tuple[str, ...]] = ("index", "added", "role")
+    """What is remembered from one message to the next, by attribute: values that are replaced, not changed."""
+
+    open: ClassVar[int] = 1
+    """How many turns at the end may still change: the last one, and those that get cache markers."""
+
+    def __init__(self, out: Outgoing[D]) -> None:
         self.out = out
         self.dialect = out.dialect
-        self.state = state
         self.head: list[Turn] = []
         """Turns before all others that may differ between requests."""
         self.turns: list[Turn] = []
@@ -73,6 +72,8 @@ class Turns(Generic[D, S]):
         """Whether a turn has a placeholder that no stored message has, such as a signature that the target requires."""
         self.index = -1
         """Index of the rendered message that is being added, or was added last."""
+        self.role = ""
+        """The role of the last turn, for protocols that need to know it."""
         self._shared = 0  # the number of turns at the beginning that a request or a mark may have, too
 
     # -- implemented by a protocol -------------------------------------------------------------------------------------
@@ -168,19 +169,22 @@ class Turns(Generic[D, S]):
 
     def pop_final(self) -> list[Turn]:
         """Remove and return the turns that no later request changes: all but the last few."""
-        final = self.turns[:-OPEN]
-        del self.turns[:-OPEN]
+        final = self.turns[: -self.open]
+        del self.turns[: -self.open]
         self._shared = max(self._shared - len(final), 0)
         return final
 
     def mark(self) -> Mark:
         """A checkpoint of the current state."""
         self._shared = len(self.turns)
-        return Mark(list(self.turns), self.index, len(self.out.report.pending), list(self.held), self.state)
+        remembered = attrgetter(*self.remembered)(self)
+        return Mark(list(self.turns), len(self.out.report.pending), list(self.held), remembered)
 
     def back(self, mark: Mark) -> None:
         """Go back to ``mark``."""
-        self.turns, self.index, self.held, self.state = list(mark.turns), mark.index, list(mark.held), mark.state
+        self.turns, self.held = list(mark.turns), list(mark.held)
+        for name, value in zip(self.remembered, mark.remembered, strict=True):
+            setattr(self, name, value)
         self._shared = len(self.turns)
         self.out.report.back(mark.changes)
 

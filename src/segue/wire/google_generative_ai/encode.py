@@ -107,28 +107,24 @@ def conversation(out: Out, turns: "GoogleTurns") -> dict[str, Any]:
 # -- contents --------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, frozen=True, gc=False):
-    """``role``: of the last content; ``in_batch``: the next result belongs to it; ``filled``: a filler opens the
-    conversation."""
-
-    role: str = ""
-    in_batch: bool = False
-    filled: bool = False
-
-
-class GoogleTurns(Turns[GoogleGenerativeAI, State]):
+class GoogleTurns(Turns[GoogleGenerativeAI]):
     """Adjacent answers are one content (GEM-04), and so are the results of a batch, with nothing else in it (GEM-06,
     GEM-09). User contents may be adjacent: a user message after results is a separate content."""
 
+    remembered = (*Turns.remembered, "in_batch", "filled")
     no_text = IMAGES_BELOW
     """The text of a result that has only images."""
 
     def __init__(self, out: Out) -> None:
-        super().__init__(out, State())
+        super().__init__(out)
+        self.in_batch = False
+        """Whether the next result belongs to the last content."""
+        self.filled = False
+        """Whether a filler opens the conversation."""
 
     def add_result(self, message: ToolResultMessage) -> None:
         part = ResponsePart(self._response(message))
-        if self.state.in_batch:
+        if self.in_batch:
             self.last().parts.append(part)
         else:
             self._add("user", [part], in_batch=True)
@@ -138,36 +134,36 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
         if parts:
             self._add("user", parts)
         else:
-            self.state = State(self.state.role, False, self.state.filled)
+            self.in_batch = False
 
     def add_moved(self, title: str, blocks: list[Part], last: int) -> None:
         self._add("user", [Text(title), *blocks])
 
     def add_answer(self, message: AssistantMessage) -> None:
-        parts, role = self._answer(message), self.state.role
+        parts = self._answer(message)
         if not parts:
-            self.state = State(role, False, self.state.filled)
-        elif role == "model":  # GEM-04
+            self.in_batch = False
+        elif self.role == "model":  # GEM-04
             self.note("turns-merged", "with the answer before it")
             self.last().parts += parts
         else:
-            if not role:
+            if not self.role:
                 # Always begin with the user: a call must not come first (GEM-04), and one may be added to the first
                 # content later.
                 self.turns.append(Content("user", [Text(OPENING)]))
-                self.state = State(filled=True)
+                self.filled = True
             self._add("model", parts)
 
     def _add(self, role: str, parts: list[Part], in_batch: bool = False) -> None:
         self.turns.append(Content(role, parts))
-        self.state = State(role, in_batch, self.state.filled)
+        self.role, self.in_batch = role, in_batch
 
     def close(self) -> None:
         """End with the user (GEM-10), except for a prefill on models that accept one. The request must not be empty
         (GEM-01)."""
-        if self.state.filled:
+        if self.filled:
             self.out.note("filler-inserted", 0, f"the conversation begins with the user: {OPENING!r}")
-        if self.state.role == "user":
+        if self.role == "user":
             return
         if self.turns and self.dialect.prefill and _may_be_continued(self.turns[-1].parts[-1]):
             return
@@ -178,10 +174,7 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
 
     def _answer(self, message: AssistantMessage) -> list[Part]:
         parts: list[Part] = []
-        dummy = self.dialect.dummy_signature
-        if not self.dialect.signature_required and same_origin(message, self.out.model):
-            dummy = None  # its answers without thinking have no signature
-        readable = False
+        called = readable = False
         provided = 0
         for block in message.content:
             if type(block) is TextContent:
@@ -197,14 +190,12 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
                     continue
                 readable = True
             elif type(block) is ToolCall:
-                # GEM-11, GEM-20: the first call of a content needs one, in all turns
                 signature = block.thought_signature
                 if signature is None or not self._may_send(signature):
-                    signature = dummy
-                    self.added = self.added or dummy is not None
+                    signature = None if called else self._dummy_signature(message)
                 call = Call(block.name, block.arguments, block.id if self.dialect.send_ids else UNSET)
                 parts.append(CallPart(call, signature))
-                dummy, readable = None, True
+                called = readable = True
             elif type(block) is ThinkingContent:
                 signature = block.thinking_signature
                 if signature is not None and not self._may_send(signature):
@@ -220,6 +211,14 @@ class GoogleTurns(Turns[GoogleGenerativeAI, State]):
             else:
                 assert_never(block)
         return parts if readable or not parts else self._thinking_alone(parts)
+
+    def _dummy_signature(self, message: AssistantMessage) -> str | None:
+        """The signature of the first call of an answer, if it has none but needs one (GEM-11, GEM-20), in all turns."""
+        if not self.dialect.signature_required and same_origin(message, self.out.model):
+            return None  # its answers without thinking have no signature
+        dummy = self.dialect.dummy_signature
+        self.added = self.added or dummy is not None
+        return dummy
 
     def _provided(self, message: AssistantMessage, block: ProviderContent, number: int) -> Part | None:
         """A part as it came, or its text; ``None`` for what has no place in a request. ``number``: how many blocks of

@@ -39,7 +39,7 @@ from ..common.options import (
 )
 from ..common.outgoing import Outgoing
 from ..common.output_schema import MISTRAL, named_format, wanted_format
-from ..common.results import hold_media, mark_failed
+from ..common.results import failed_text, hold_media, mark_failed
 from ..common.turns import Turns
 
 Out = Outgoing[MistralChat]
@@ -75,41 +75,40 @@ def conversation(out: Out, turns: "MistralTurns") -> dict[str, Any]:
 # -- turns -----------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, frozen=True, gc=False):
-    """``role``: the role of the last turn; a system prompt does not count."""
-
-    role: str = ""
-
-
-AFTER_USER, AFTER_ANSWER, AFTER_RESULT = State("user"), State("assistant"), State("tool")
-
-
-class MistralTurns(Turns[MistralChat, State]):
-    """The messages of a request, one for each rendered message: adjacent ones of one role are allowed (MIS-02)."""
+class MistralTurns(Turns[MistralChat]):
+    """The messages of a request, one for each rendered message: adjacent ones of one role are allowed (MIS-02). The
+    role of a system prompt does not count."""
 
     def __init__(self, out: Out) -> None:
-        super().__init__(out, State())
-        self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
+        super().__init__(out)
         if out.system is not None:
             self.turns.append(RoleMessage("system", out.system))
 
     def add_result(self, message: ToolResultMessage) -> None:
-        chunks = self._shown(message.content)
-        if not self._results_hold_all:
+        content = self._shown(message.content)
+        if not isinstance(content, str):
             # MIS-13: "Unexpected content chunk types in tool message: ['ImageURLChunk']"
-            chunks = hold_media(self, message.content, chunks, plain_text)
+            content = _content(hold_media(self, message.content, content, plain_text))
         if message.is_error:
-            chunks = mark_failed(self.note, chunks, plain_text)
-        self.turns.append(Result(message.tool_call_id, message.tool_name, _content(chunks)))
-        self.state = AFTER_RESULT
+            content = self._failed(content)
+        self.turns.append(Result(message.tool_call_id, message.tool_name, content))
+        self.role = "tool"
 
     def add_user(self, message: UserMessage) -> None:
-        self._add_user_content(_content(self._shown(message.content)), self.index)
+        self._add_user_content(self._shown(message.content), self.index)
 
     def add_moved(self, title: str, blocks: list[Chunk], last: int) -> None:
         self._add_user_content([plain_text(title), *blocks], last)
 
-    def _shown(self, content: list[UserContent]) -> list[Chunk]:
+    def _failed(self, content: str | list[Chunk]) -> str | list[Chunk]:
+        """The content of a failed result, marked as such."""
+        if isinstance(content, str):
+            return failed_text(self.note, content)
+        return mark_failed(self.note, content, plain_text)
+
+    def _shown(self, content: list[UserContent]) -> str | list[Chunk]:
+        if len(content) == 1 and type(content[0]) is TextContent:  # most contents
+            return content[0].text
         chunks: list[Chunk] = []
         for block in content:
             if type(block) is TextContent:
@@ -120,7 +119,7 @@ class MistralTurns(Turns[MistralChat, State]):
                 chunks.append(self._file(block) or plain_text(self.text_instead(block)))
             else:
                 assert_never(block)
-        return chunks
+        return _content(chunks)
 
     def _file(self, block: FileContent) -> Chunk | None:
         """A document by address or as a data URL, or a sound (mistralai 3.7.0, DocumentURLChunk, AudioChunk); ``None``
@@ -149,16 +148,16 @@ class MistralTurns(Turns[MistralChat, State]):
 
     def _add_user_content(self, content: str | list[Chunk], index: int) -> None:
         """Add a user message."""
-        if self.state is AFTER_RESULT and not self.dialect.user_after_tool:
+        if self.role == "tool" and not self.dialect.user_after_tool:
             # MIS-04: "Unexpected role 'user' after role 'tool'"
             self._fill(
                 index, "assistant", BETWEEN, "an assistant message is required between tool results and the user"
             )
         self.turns.append(RoleMessage("user", content))
-        self.state = AFTER_USER
+        self.role = "user"
 
     def close(self) -> None:
-        if self.state.role in ("", "assistant"):
+        if self.role in ("", "assistant"):
             # MIS-03: "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
             self._fill(self.index, "user", CLOSING, "the conversation ends with the user")
 
@@ -227,22 +226,22 @@ class MistralTurns(Turns[MistralChat, State]):
     def _answer(self, content: str | list[Chunk] | None, calls: list[Call]) -> None:
         if content is None and not calls:
             return
-        if not self.state.role:
+        if not self.role:
             # Calls of the first message are not counted: "Not the same number of function calls and responses"
             # (MIS-05).
             self._fill(self.index, "user", OPENING, "the conversation begins with the user")
-            self.state = AFTER_USER
+            self.role = "user"
         if calls and not self.dialect.text_with_calls:
             # MIS-08: "Assistant message must have either content or tool_calls, but not both." Two assistant
             # messages do not help, because the tokenizer joins them first ("Cannot have tool calls and content defined
             # in the same assistant message", mistral-common 1.13): a user message is required between them.
             if content is not None:
                 self.turns.append(Answer(content))
-            if content is not None or self.state is AFTER_ANSWER:
+            if content is not None or self.role == "assistant":
                 self._fill(self.index, "user", CLOSING, "a user message is required between text and calls")
             content = None
         self.turns.append(Answer(content, calls or None))
-        self.state = AFTER_ANSWER
+        self.role = "assistant"
 
 
 def _content(chunks: list[Any]) -> str | list[Chunk]:

@@ -8,7 +8,7 @@ whole batch (OAC-09, KIM-03).
 from itertools import groupby
 from typing import Any, assert_never
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 
 from ...dialects import OpenAICompletions
 from ...dialects.openai_completions import EmptyContent
@@ -39,7 +39,7 @@ from ..common.chat import Call, Content, Function, Result, RoleMessage
 from ..common.dataurl import DataUrl, to_json
 from ..common.outgoing import Outgoing
 from ..common.results import all_below, failed_text, hold
-from ..common.turns import OPEN, Held, Turns
+from ..common.turns import Held, Turns
 from ..common.writing import input_of
 from .media import media_type
 from .reasoning import EXTRA, Fields, Reasoning, extra_content, is_bound, unbound
@@ -55,21 +55,17 @@ NO_FIELDS: Fields = {}
 """For answers without reasoning. Never changed."""
 
 
-class State(Struct, frozen=True, gc=False):
-    """``last``: the role of the last message (a system prompt counts only if it is sent as a user message); ``queued``:
-    calls that wait for the result of the call before; ``upstream``: the one that gets signed and encrypted reasoning
-    back."""
+class ChatTurns(Turns[OpenAICompletions]):
+    """The messages of a request so far. A system prompt has a role only if it is sent as a user message."""
 
-    last: str = ""
-    queued: tuple[ToolCall, ...] = ()
-    upstream: tuple[str | None, str] | None = None
-
-
-class ChatTurns(Turns[OpenAICompletions, State]):
-    """The messages of a request so far."""
+    remembered = (*Turns.remembered, "queued", "upstream")
 
     def __init__(self, out: Out) -> None:
-        super().__init__(out, State())
+        super().__init__(out)
+        self.queued: tuple[ToolCall, ...] = ()
+        """Calls that wait for the result of the call before."""
+        self.upstream: tuple[str | None, str] | None = None
+        """The one that gets signed and encrypted reasoning back."""
         self._reasoning = Reasoning(out)
         self._adds_reasoning = not self._reasoning.is_idle
         self._names_results = out.dialect.tool_name_field
@@ -91,7 +87,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         if self.dialect.caching != "markers":
             return super().pop_final()
         last = last_user(self.turns)
-        count = min(len(self.turns) if last is None else last, max(len(self.turns) - OPEN, 0))
+        count = min(len(self.turns) if last is None else last, max(len(self.turns) - self.open, 0))
         final = self.turns[:count]
         del self.turns[:count]
         return final
@@ -107,13 +103,13 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self.head = [RoleMessage(role, self.out.system)]
         else:
             self.turns.append(RoleMessage(role, self.out.system))
-            self._set_last_role("user")
+            self.role = "user"
             self.out.note("system-as-text", None, "the target has no role for it: it is sent as the first user message")
 
     def close(self) -> None:
         """End with the user or a tool (X-07); a system prompt alone is refused (ZAI-01)."""
         self._join()
-        last = self.state.last
+        last = self.role
         if last == "" or (last == "assistant" and self.dialect.ends_with_user):
             self._fill("user", CLOSING, "the conversation ends with the user")
 
@@ -121,11 +117,8 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         self.turns.append(
             RoleMessage(role, text) if role == "user" else Answer(text, **self._reasoning.placeholder(False))
         )
-        self._set_last_role(role)
+        self.role = role
         self.note("filler-inserted", f"{why}: {text!r}")
-
-    def _set_last_role(self, role: str) -> None:
-        self.state = State(role, self.state.queued, self.state.upstream)
 
     # -- the user ----------------------------------------------------------------------------------------------------
 
@@ -158,15 +151,15 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             self._growing.content, self._growing = _joined(self._added), None
 
     def _add_user_content(self, content: Content) -> None:
-        state = self.state
-        if state.last == "tool" and not self.dialect.user_after_tool:  # TPL-05
+        last = self.role
+        if last == "tool" and not self.dialect.user_after_tool:  # TPL-05
             self._fill("assistant", BETWEEN, "the user does not follow a tool")
-        elif state.last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
+        elif last == "user" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             self.note("turns-merged", "with the user message before it")
             self._grow(self.last(), content)
             return
         self.turns.append(RoleMessage("user", content))
-        self.state = State("user", state.queued, state.upstream)
+        self.role = "user"
 
     def _parts(self, content: list[UserContent], placeholder: str) -> list[Part]:
         parts: list[Part] = []
@@ -260,7 +253,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             content = ""
         if len(calls) > 1 and not self.dialect.parallel_calls:  # TPL-08
             self.note("blocks-reordered", "one call at a time, each with its result")
-            self.state = State(self.state.last, tuple(calls[1:]), self.state.upstream)
+            self.queued = tuple(calls[1:])
             calls = calls[:1]
         self._add_answer_turn(content, fields, calls)
 
@@ -281,10 +274,10 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         """Keep signatures of one upstream only: the first that signed anything."""
         if self.dialect.upstream_field is None or not is_bound(thoughts, calls):
             return thoughts, calls
-        state, upstream = self.state, upstream_of(message)
-        if state.upstream is None:
-            self.state = State(state.last, state.queued, upstream)
-        elif state.upstream != upstream:
+        upstream = upstream_of(message)
+        if self.upstream is None:
+            self.upstream = upstream
+        elif self.upstream != upstream:
             self.note(
                 "signature-dropped", "only the upstream that made it can read it, and another one has answered since"
             )
@@ -292,10 +285,10 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         return thoughts, calls
 
     def _add_answer_turn(self, text: Content, fields: Fields, calls: list[ToolCall]) -> None:
-        state = self.state
-        if state.last == "" and self.dialect.starts_with_user:  # TPL-02
+        last = self.role
+        if last == "" and self.dialect.starts_with_user:  # TPL-02
             self._fill("user", OPENING, "the conversation begins with the user")
-        elif state.last == "assistant" and self.dialect.alternate_roles:  # DSK-07, TPL-02
+        elif last == "assistant" and self.dialect.alternate_roles:  # DSK-07, TPL-02
             if not fields:
                 self._merge(text, calls)
                 return
@@ -306,7 +299,7 @@ class ChatTurns(Turns[OpenAICompletions, State]):
             for name, value in fields.items():
                 setattr(answer, name, value)
         self.turns.append(answer)
-        self.state = State("assistant", state.queued, state.upstream)
+        self.role = "assistant"
 
     def _merge(self, text: Content, calls: list[ToolCall]) -> None:
         self.note("turns-merged", "with the assistant message before it")
@@ -358,10 +351,9 @@ class ChatTurns(Turns[OpenAICompletions, State]):
         if held:
             hold(self, held)
         self.turns.append(Result(message.tool_call_id, name, content))
-        state = self.state
-        queued = state.queued
-        self.state = State("tool", queued[1:] if queued else (), state.upstream)
-        if queued:
+        self.role = "tool"
+        if queued := self.queued:
+            self.queued = queued[1:]
             self._add_answer_turn("", self._reasoning.placeholder(True), [queued[0]])
 
 

@@ -99,32 +99,35 @@ def conversation(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
 # -- items -----------------------------------------------------------------------------------------------------------
 
 
-class State(Struct, frozen=True, gc=False):
-    """``ids``: the number of item ids in the request; ``custom``: the ids of the last free-text calls, whose results
-    have a form of their own (OAR-17)."""
-
-    ids: int = 0
-    custom: tuple[str, ...] = ()
-
-
-class ResponsesTurns(Turns[OpenAIResponses, State]):
+class ResponsesTurns(Turns[OpenAIResponses]):
     """The items of a request. A message becomes one or more items, and none of them changes later."""
 
+    remembered = (*Turns.remembered, "ids", "custom")
+
     def __init__(self, out: Out) -> None:
-        super().__init__(out, State())
-        self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
+        super().__init__(out)
+        self.ids = 0
+        """The number of item ids in the request."""
+        self.custom: tuple[str, ...] = ()
+        """The ids of the last free-text calls, whose results have a form of their own (OAR-17)."""
         self._custom: list[str] = []  # the ids of the free-text calls of an answer
         self._ids: dict[str, None] = {}  # item ids (OAR-07), in order, so that `back` can remove the last ones
 
     def add_result(self, message: ToolResultMessage) -> None:
-        parts = self._shown(message.content)
-        if not self._results_hold_all:
-            parts = hold_media(self, message.content, parts, InputText)
+        content = message.content
+        if len(content) == 1 and type(content[0]) is TextContent and not message.is_error:
+            output: str | list[Item] = content[0].text
+        else:
+            output = self._fitted(message)
+        item = CustomCallOutput if message.tool_call_id in self.custom else FunctionCallOutput
+        self.turns.append(item(message.tool_call_id, output))
+
+    def _fitted(self, message: ToolResultMessage) -> str | list[Item]:
+        """The content of a result that failed or is more than a text, as far as the target accepts it there."""
+        parts = hold_media(self, message.content, self._shown(message.content), InputText)
         if message.is_error:  # `status` is not a flag for it: it shows how far an item has come
             parts = mark_failed(self.note, parts, InputText)
-        text_alone = len(parts) == 1 and type(parts[0]) is InputText
-        output = CustomCallOutput if message.tool_call_id in self.state.custom else FunctionCallOutput
-        self.turns.append(output(message.tool_call_id, parts[0].text if text_alone else parts))
+        return parts[0].text if len(parts) == 1 and type(parts[0]) is InputText else parts
 
     def add_user(self, message: UserMessage) -> None:
         self.turns.append(Message("user", self._shown(message.content)))
@@ -137,13 +140,13 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
             self._add_items(message)
         else:
             self._add_plain(message, "of another origin")
-        if self._custom or self.state.custom:
-            self.state = State(self.state.ids, tuple(self._custom))
+        if self._custom or self.custom:
+            self.custom = tuple(self._custom)
             self._custom = []
 
     def back(self, mark: Mark) -> None:
         super().back(mark)
-        while len(self._ids) > self.state.ids:
+        while len(self._ids) > self.ids:
             self._ids.popitem()
 
     def close(self) -> None:
@@ -165,7 +168,7 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         else:
             items = self._items(message)
             if not isinstance(items, str):
-                self.state = State(len(self._ids), self.state.custom)
+                self.ids = len(self._ids)
                 self._note_items(message)
                 self.turns += items
                 return
@@ -193,15 +196,15 @@ class ResponsesTurns(Turns[OpenAIResponses, State]):
         items, dropped = self.turns, False
         for block in message.content:
             if type(block) is TextContent:
-                if not block.text or block.text.isspace():
+                text, signature = block.text, block.text_signature
+                if not text or text.isspace():
                     self.note("empty-dropped", "an empty text")
                     continue
                 # OAR-03: every role accepts a bare string; `output_text` would require an id.
-                item = Message("assistant", block.text)
-                signature = block.text_signature
-                if signature is not None and self.dialect.phase and same_origin(message, self.out.model):
-                    item.phase = message_of(signature)[1]  # OAR-12
+                item = Message("assistant", text)
                 if signature is not None:
+                    if self.dialect.phase and same_origin(message, self.out.model):
+                        item.phase = message_of(signature)[1]  # OAR-12
                     self.note_uncited(block, "a message without its id has no annotations")
                 items.append(item)
             elif type(block) is ToolCall:
