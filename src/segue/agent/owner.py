@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..types.text import whole_number
+from ..types.text import MOST_DIGITS, whole_number
 
 LEASE = 5 * 60 * 1000
 """Milliseconds without an entry after which a turn on another machine counts as interrupted."""
@@ -77,7 +77,7 @@ def pulse(renew: Callable[[], None], blocks: bool) -> Iterator[None]:
 def is_alive(owner: str, quiet: int) -> bool:
     """Whether ``owner``, which has written nothing for ``quiet`` milliseconds, may still run a turn."""
     host, pid, birth = (*owner.split("/"), "", "", "")[:3]
-    process = whole_number(pid)
+    process = whole_number(pid[:MOST_DIGITS])  # no process has a number that is so long
     if host == socket.gethostname() and process is not None:
         if process == os.getpid():
             return owner in _here
