@@ -132,6 +132,12 @@ def make_server(gateway: Gateway, *, host: str, port: int) -> uvicorn.Server:
     )
 
 
+def _log_briefly() -> None:
+    """Leave out of log records what the gateway does not print: it takes as long as the rest of the access log
+    ("Optimization", docs.python.org/3/howto/logging.html, 2026-11-19)."""
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+
+
 def _loop() -> Any:
     try:
         import uvloop  # noqa: F401
@@ -146,6 +152,7 @@ def run_server(gateway: Gateway, *, sockets: list[socket.socket]) -> None:
     gc.collect()
     gc.set_threshold(YOUNG)
     gc.freeze()  # the catalog and the modules stay, and need not be searched for garbage
+    _log_briefly()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(server.serve(sockets))
 
