@@ -133,8 +133,8 @@ def make_server(gateway: Gateway, *, host: str, port: int) -> uvicorn.Server:
 
 
 def _log_briefly() -> None:
-    """Leave out of log records what the gateway does not print: it takes as long as the rest of the access log
-    ("Optimization", docs.python.org/3/howto/logging.html, 2026-11-19)."""
+    """Leave out of log records what the gateway does not print, because there is one for each request ("Optimization",
+    docs.python.org/3/howto/logging.html, 2026-11-19)."""
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
 
 
