@@ -28,7 +28,7 @@ DEFAULTS = Options()
 
 
 class Checkpoint(Struct, frozen=True):
-    """The state of a renderer before its last request."""
+    """The state of a renderer before its last request. There is none before the first one."""
 
     stored: int
     rendering: Mark
@@ -145,7 +145,7 @@ class Renderer:
         self._written = bytearray()
         self._left_out: set[str] = set()
         """Refused fields that written turns had."""
-        self._checkpoint = Checkpoint(0, rendering.mark(), self._turns.mark(), 0)
+        self._checkpoint: Checkpoint | None = None
         if writes:
             self._render(rendering, 0)
         else:
@@ -165,10 +165,11 @@ class Renderer:
         kept = self._same(messages) if since is None else min(since, done)
         self._stored[kept:] = messages[kept:]
         first = rendering.first_changed(kept, done)
-        if first < self._checkpoint.stored:
-            return False
+        checkpoint = self._checkpoint
         if first < done:
-            done = self._back(rendering)
+            if checkpoint is None or first < checkpoint.stored:
+                return False
+            done = self._back(rendering, checkpoint)
         else:
             self._checkpoint = Checkpoint(done, rendering.mark(), self._turns.mark(), len(self._written))
         self._render(rendering, done)
@@ -182,9 +183,8 @@ class Renderer:
         pairs = enumerate(zip(stored, messages, strict=False))
         return next((at for at, (one, other) in pairs if one is not other), min(len(stored), len(messages)))
 
-    def _back(self, rendering: Rendering) -> int:
+    def _back(self, rendering: Rendering, checkpoint: Checkpoint) -> int:
         """Go back to the checkpoint and return the number of messages before it."""
-        checkpoint = self._checkpoint
         rendering.back(checkpoint.rendering)
         self._turns.back(checkpoint.turns)
         self._written = self._written[: checkpoint.written]

@@ -4,6 +4,7 @@ This is independent of the pairing of calls and results; neither can break the o
 """
 
 from fnmatch import fnmatchcase
+from operator import is_not
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -60,24 +61,18 @@ class Reasoning(Pass):
 
     def _render(self, step: Step, goes_back: bool) -> None:
         """Replace blocks that cannot go back unchanged; ``goes_back``: signed thinking can."""
-        blocks: list[Block] = []
-        positions: list[int] = []
-        changed = False
+        shown: list[Block | None] = []
         thinking = self._own if step.own else self._foreign
         for at, block in enumerate(step.content):
-            shown: Block | None = block
             if type(block) is ThinkingContent:
-                shown = thinking(step.index, at, block, goes_back)
-            elif not step.own:
-                shown = self._unsigned(step.index, at, block)
-            changed = changed or shown is not block
-            if shown is not None:
-                blocks.append(shown)
-                positions.append(at)
-        if len(blocks) < len(step.content):
-            self.report.keep(step.index, positions)
+                shown.append(thinking(step.index, at, block, goes_back))
+            else:
+                shown.append(block if step.own else self._unsigned(step.index, at, block))
+        blocks = [block for block in shown if block is not None]
+        if len(blocks) < len(shown):
+            self.report.keep(step.index, [at for at, block in enumerate(shown) if block is not None])
             step.thinned = True
-        if changed:
+        if any(map(is_not, shown, step.content)):
             step.content = blocks
         if not blocks or self._limit is not None:
             step.has |= ODD  # the first few characters may be blank
@@ -146,17 +141,14 @@ class Reasoning(Pass):
 
     def _unsigned(self, index: int, at: int, block: Block) -> Block:
         """The block without its signature, which does not go to another model."""
-        clean: Block = block
-        code: ChangeCode = "signature-dropped"
-        if type(block) is TextContent:
-            if block.text_signature is not None:
-                clean = replace(block, text_signature=None)
-                code = "citations-dropped" if block.citations else code
-        elif type(block) is ToolCall and block.thought_signature is not None:
-            clean = replace(block, thought_signature=None)
-        if clean is not block:
+        if type(block) is TextContent and block.text_signature is not None:
+            code: ChangeCode = "citations-dropped" if block.citations else "signature-dropped"
             self.report.add(code, index, at, "of another origin")
-        return clean
+            return replace(block, text_signature=None)
+        if type(block) is ToolCall and block.thought_signature is not None:
+            self.report.add("signature-dropped", index, at, "of another origin")
+            return replace(block, thought_signature=None)
+        return block
 
     def _as_text(self, index: int, at: int, thinking: str) -> TextContent | None:
         """Readable thinking that cannot go back as thinking, shown as the policy chooses."""

@@ -95,9 +95,6 @@ def conversation(out: Out, turns: "AnthropicTurns") -> dict[str, Any]:
 class AnthropicTurns(Turns[AnthropicMessages]):
     """Adjacent messages of one role are joined (ANT-03), with results first (ANT-19)."""
 
-    open = 4  # the last two user turns get cache markers
-    remembered = (*Turns.remembered, "answered", "loop_thinks", "replays", "servers", "running", "paused")
-
     def __init__(self, out: Out) -> None:
         super().__init__(out)
         self.answered = False
@@ -129,6 +126,10 @@ class AnthropicTurns(Turns[AnthropicMessages]):
             self.turns.append(Turn("user", [result]))
             self.role = "user"
         self.answered = True
+
+    def count_open(self) -> int:
+        """Also count the last two user turns, which get cache markers. Roles alternate."""
+        return 3 if self.role == "user" else 4
 
     def back(self, mark: Mark) -> None:
         super().back(mark)

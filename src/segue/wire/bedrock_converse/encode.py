@@ -96,9 +96,6 @@ class BedrockTurns(Turns[BedrockConverse]):
     """Adjacent messages of one role are joined (BED-02). If tool blocks need their own turns, a filler separates
     them."""
 
-    open = 2  # the last user turn gets a cache point
-    remembered = (*Turns.remembered, "tools", "loop_thinks", "filled", "replays", "taken")
-
     def __init__(self, out: Out) -> None:
         super().__init__(out)
         self.tools = False
@@ -115,6 +112,10 @@ class BedrockTurns(Turns[BedrockConverse]):
         self._mixed = out.dialect.mixed_turns
         self._results_hold_all = out.dialect.images_in_results and out.dialect.files_in_results == out.dialect.files
         self._taken: dict[str, None] = {}  # in order, so that `back` can remove the last ones
+
+    def count_open(self) -> int:
+        """Also count the last user turn, which gets a cache point. Roles alternate."""
+        return 1 if self.role == "user" else 2
 
     def back(self, mark: Mark) -> None:
         super().back(mark)

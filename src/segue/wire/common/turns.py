@@ -1,8 +1,7 @@
 """Messages as the turns of a protocol: one fold over the rendered conversation, completed by each encoder."""
 
 from collections.abc import Callable
-from operator import attrgetter
-from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, assert_never
+from typing import Any, Generic, Literal, Self, TypeVar, assert_never
 
 from msgspec import Struct
 
@@ -41,24 +40,17 @@ _TITLES = {
 class Mark(Struct, frozen=True):
     """A checkpoint of the turns."""
 
-    turns: list[Turn]
+    attributes: dict[str, Any]
     changes: int
-    held: list["Held"]
-    remembered: tuple[Any, ...]
 
 
 class Turns(Generic[D]):
     """The rendered messages in the shape of a protocol: a fold that continues where it stopped.
 
-    A protocol writes ``add_result``, ``add_user``, ``add_answer``, ``add_moved`` and ``close``. Only the last turn may
-    change when a message is added; contents are shared with what is stored wherever they can be.
+    A protocol writes ``add_result``, ``add_user``, ``add_answer``, ``add_moved`` and ``close``. What it remembers from
+    one message to the next are attributes whose values are replaced, not changed: a mark records all of them. Only the
+    last turn may change when a message is added; contents are shared with what is stored wherever they can be.
     """
-
-    remembered: ClassVar[tuple[str, ...]] = ("index", "added", "role")
-    """What is remembered from one message to the next, by attribute: values that are replaced, not changed."""
-
-    open: ClassVar[int] = 1
-    """How many turns at the end may still change: the last one, and those that get cache markers."""
 
     def __init__(self, out: Outgoing[D]) -> None:
         self.out = out
@@ -99,6 +91,10 @@ class Turns(Generic[D]):
         """Add whatever a request that ends here needs."""
         raise NotImplementedError
 
+    def count_open(self) -> int:
+        """How many turns at the end may still change: the last one, and those that get cache markers."""
+        return 1
+
     # -- the fold ----------------------------------------------------------------------------------------------------
 
     def extend(self) -> None:
@@ -120,9 +116,9 @@ class Turns(Generic[D]):
     def closed(self, out: Outgoing[D]) -> Self:
         """A copy that is complete for a request that ends here; changes for that are reported to ``out``."""
         end = self.__class__.__new__(self.__class__)
-        end.__dict__.update(self.__dict__)
-        end.out, end.turns, end.held = out, list(self.turns), list(self.held)
-        end._shared = self._shared = len(self.turns)
+        self._shared = len(self.turns)
+        end.__dict__ = self._attributes()
+        end.out = out
         end.release()
         end.close()
         return end
@@ -169,24 +165,27 @@ class Turns(Generic[D]):
 
     def pop_final(self) -> list[Turn]:
         """Remove and return the turns that no later request changes: all but the last few."""
-        final = self.turns[: -self.open]
-        del self.turns[: -self.open]
+        count = max(len(self.turns) - self.count_open(), 0)
+        final = self.turns[:count]
+        del self.turns[:count]
         self._shared = max(self._shared - len(final), 0)
         return final
 
     def mark(self) -> Mark:
         """A checkpoint of the current state."""
         self._shared = len(self.turns)
-        remembered = attrgetter(*self.remembered)(self)
-        return Mark(list(self.turns), len(self.out.report.pending), list(self.held), remembered)
+        attributes, self.__dict__ = self.__dict__, self._attributes()
+        return Mark(attributes, len(self.out.report.pending))
 
     def back(self, mark: Mark) -> None:
         """Go back to ``mark``."""
-        self.turns, self.held = list(mark.turns), list(mark.held)
-        for name, value in zip(self.remembered, mark.remembered, strict=True):
-            setattr(self, name, value)
-        self._shared = len(self.turns)
+        self.__dict__ = mark.attributes
+        self.__dict__ = self._attributes()  # the mark may be used again
         self.out.report.back(mark.changes)
+
+    def _attributes(self) -> dict[str, Any]:
+        """A copy of the attributes; the two lists that grow are copied, too."""
+        return {**self.__dict__, "turns": self.turns.copy(), "held": self.held.copy()}
 
     def _release(self, last: int) -> None:
         held, self.held = self.held, []

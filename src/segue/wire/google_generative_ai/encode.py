@@ -111,7 +111,6 @@ class GoogleTurns(Turns[GoogleGenerativeAI]):
     """Adjacent answers are one content (GEM-04), and so are the results of a batch, with nothing else in it (GEM-06,
     GEM-09). User contents may be adjacent: a user message after results is a separate content."""
 
-    remembered = (*Turns.remembered, "in_batch", "filled")
     no_text = IMAGES_BELOW
     """The text of a result that has only images."""
 

@@ -43,7 +43,7 @@ from ..common.turns import Held, Turns
 from ..common.writing import input_of
 from .media import media_type
 from .reasoning import EXTRA, Fields, Reasoning, extra_content, is_bound, unbound
-from .shapes import Answer, Turn, last_user
+from .shapes import Answer, last_user
 
 Out = Outgoing[OpenAICompletions]
 Part = dict[str, Any]
@@ -57,8 +57,6 @@ NO_FIELDS: Fields = {}
 
 class ChatTurns(Turns[OpenAICompletions]):
     """The messages of a request so far. A system prompt has a role only if it is sent as a user message."""
-
-    remembered = (*Turns.remembered, "queued", "upstream")
 
     def __init__(self, out: Out) -> None:
         super().__init__(out)
@@ -82,15 +80,10 @@ class ChatTurns(Turns[OpenAICompletions]):
         super().release()
         self._join()
 
-    def pop_final(self) -> list[Turn]:
-        """Also keep the last user message, if it gets a cache marker."""
-        if self.dialect.caching != "markers":
-            return super().pop_final()
-        last = last_user(self.turns)
-        count = min(len(self.turns) if last is None else last, max(len(self.turns) - self.open, 0))
-        final = self.turns[:count]
-        del self.turns[:count]
-        return final
+    def count_open(self) -> int:
+        """Also count the last user message and what follows it, if it gets a cache marker."""
+        last = last_user(self.turns) if self.dialect.caching == "markers" else None
+        return 1 if last is None else len(self.turns) - last
 
     # -- the system prompt, the beginning and the end ----------------------------------------------------------------
 

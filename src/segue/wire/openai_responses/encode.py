@@ -102,15 +102,12 @@ def conversation(out: Out, turns: "ResponsesTurns") -> dict[str, Any]:
 class ResponsesTurns(Turns[OpenAIResponses]):
     """The items of a request. A message becomes one or more items, and none of them changes later."""
 
-    remembered = (*Turns.remembered, "ids", "custom")
-
     def __init__(self, out: Out) -> None:
         super().__init__(out)
         self.ids = 0
         """The number of item ids in the request."""
         self.custom: tuple[str, ...] = ()
         """The ids of the last free-text calls, whose results have a form of their own (OAR-17)."""
-        self._custom: list[str] = []  # the ids of the free-text calls of an answer
         self._ids: dict[str, None] = {}  # item ids (OAR-07), in order, so that `back` can remove the last ones
 
     def add_result(self, message: ToolResultMessage) -> None:
@@ -136,13 +133,11 @@ class ResponsesTurns(Turns[OpenAIResponses]):
         self.turns.append(Message("user", [InputText(title), *blocks]))
 
     def add_answer(self, message: AssistantMessage) -> None:
+        self.custom = ()
         if _are_items(message.content) and same_origin(message, self.out.model):
             self._add_items(message)
         else:
             self._add_plain(message, "of another origin")
-        if self._custom or self.custom:
-            self.custom = tuple(self._custom)
-            self._custom = []
 
     def back(self, mark: Mark) -> None:
         super().back(mark)
@@ -182,7 +177,7 @@ class ResponsesTurns(Turns[OpenAIResponses]):
         for block in message.content:
             if type(block) is ToolCall:
                 if block.kind is not None:
-                    self._custom.append(block.id)
+                    self.custom += (block.id,)
             elif type(block) is TextContent and has_annotations(block) and not annotations_of(block):
                 self.note_uncited(block, "they are not annotations of this protocol")
 
@@ -213,7 +208,7 @@ class ResponsesTurns(Turns[OpenAIResponses]):
                     items.append(FunctionCall(block.id, block.name, arguments, block.namespace))
                 else:
                     items.append(CustomCall(block.id, block.name, input_of(block), block.namespace))
-                    self._custom.append(block.id)
+                    self.custom += (block.id,)
             elif type(block) is ThinkingContent:
                 dropped = True
             elif type(block) is ProviderContent:
