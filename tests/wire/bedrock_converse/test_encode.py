@@ -556,6 +556,17 @@ def test_a_forced_tool_is_left_out_with_a_thinking_budget() -> None:
     assert dropped(request) == ["tool_choice"]
 
 
+def test_cache_points_are_after_the_last_two_user_turns_also_of_a_growing_conversation() -> None:
+    """One reads what the request before has written, the other one writes for the next request."""
+    point, messages = {"cachePoint": {"type": "default"}}, [USER]
+    renderer = segue.Renderer(segue.get_model(f"amazon-bedrock/{SONNET_45}"))
+    for number in range(1, 5):
+        body = renderer.request(Context(messages=messages), Options(cache="short")).body
+        marked = [turn["content"][-1] == point for turn in body["messages"] if turn["role"] == "user"]
+        assert marked == [False] * (number - 2) + [True] * min(number, 2)
+        messages = [*messages, AssistantMessage([TextContent("Hello.")]), USER]
+
+
 def test_cache_points_are_after_the_system_prompt_and_the_last_user_turn() -> None:
     hour, minutes = {"type": "default", "ttl": "1h"}, {"type": "default"}
     body = sent(SONNET_45, USER, system="Be brief.", options=Options(cache="long")).body

@@ -114,8 +114,8 @@ class BedrockTurns(Turns[BedrockConverse]):
         self._taken: dict[str, None] = {}  # in order, so that `back` can remove the last ones
 
     def count_open(self) -> int:
-        """Also count the last user turn, which gets a cache point. Roles alternate."""
-        return 1 if self.role == "user" else 2
+        """Also count the last two user turns, which get cache points. Roles alternate."""
+        return 3 if self.role == "user" else 4
 
     def back(self, mark: Mark) -> None:
         super().back(mark)

@@ -272,7 +272,11 @@ def _add_metadata(out: Out, body: dict[str, Any]) -> None:
 
 
 def _mark_cache(out: Out, body: dict[str, Any]) -> None:
-    """Put cache points after the system prompt (which covers the tools) and the last user turn (BED-21)."""
+    """Put cache points after the system prompt (which covers the tools) and the last two user turns (BED-21).
+
+    Of these two, one reads what the previous request wrote, however many results were added since; the other one writes
+    for the next request.
+    """
     wanted, known = out.options.cache, out.dialect.cache_points
     if wanted in (None, "none"):
         return
@@ -287,12 +291,13 @@ def _mark_cache(out: Out, body: dict[str, Any]) -> None:
     if "system" in body:
         body["system"].append({"cachePoint": point})
     turns = body["messages"]
-    at = len(turns) - (1 if turns[-1].role == "user" else 2)  # roles alternate
-    content, end = turns[at].content, len(turns[at].content)
-    while end and type(content[end - 1]) is dict and content[end - 1].keys() & _NO_POINT_AFTER:
-        end -= 1
-    if end:
-        turns[at] = replace(turns[at], content=[*content[:end], {"cachePoint": point}, *content[end:]])
+    users = [at for at in range(max(len(turns) - 4, 0), len(turns)) if turns[at].role == "user"]
+    for at in users[-2:]:  # roles alternate
+        content, end = turns[at].content, len(turns[at].content)
+        while end and type(content[end - 1]) is dict and content[end - 1].keys() & _NO_POINT_AFTER:
+            end -= 1
+        if end:
+            turns[at] = replace(turns[at], content=[*content[:end], {"cachePoint": point}, *content[end:]])
 
 
 _NO_POINT_AFTER = frozenset({"document", "video", "audio"})
