@@ -1,6 +1,7 @@
 """The commands that change a gateway while it runs: what they refuse, and what the gateway does with it."""
 
 import asyncio
+import socket
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,19 @@ def test_only_a_route_that_was_changed_is_reset(file: str, capsys: pytest.Captur
     assert "slwo" in capsys.readouterr().err
     assert main(["gateway", "--config", file, "route", "--reset", "slow"]) == 0
     assert main(["gateway", "--config", file, "route", "--reset"]) == 0
+
+
+def test_a_start_names_the_routes_that_were_changed_before(file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """They win over the file and over `--to`, which would be a riddle otherwise."""
+    assert main(["gateway", "--config", file, "route", "claude-*", "openai/gpt-5.4"]) == 0
+    capsys.readouterr()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        assert main(["gateway", "--config", file, "--to", "openai/gpt-5.1", "--port", str(port)]) == 2  # after the note
+    written = " ".join(capsys.readouterr().err.split())
+    assert "claude-* is answered by openai/gpt-5.4" in written
+    assert "segue gateway route --reset 'claude-*'" in written
 
 
 def test_the_lines_for_clients_have_a_valid_address() -> None:

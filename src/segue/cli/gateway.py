@@ -5,6 +5,7 @@ import asyncio
 import logging
 import os
 import secrets
+import shlex
 import tempfile
 from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
@@ -96,6 +97,10 @@ def _serve(args: argparse.Namespace, config: "Config") -> int:
     config = with_listen(config, args.host, args.port)
     stored = _with_store(config, lambda store: store.keys())[0]
     check_start(config, args.to, bool(stored))
+    for route in _with_store(config, lambda store: store.routes()):  # they win over the file and `--to`
+        models = ", ".join(member.model for member in route.models)
+        reset = f"segue gateway route --reset {shlex.quote(route.name)}"
+        print_note(one_line(f"{route.name} is answered by {models}, as it was changed before; to undo that: {reset}"))
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
     print_log("segue.gateway.access")  # one line of JSON per request

@@ -17,12 +17,10 @@ TOO_FAST = 1.0
 
 def bind(host: str, port: int) -> socket.socket:
     """A socket that listens."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    found.bind((host, port))
-    found.listen(2048)
-    return found
+    six = ":" in host
+    family = socket.AF_INET6 if six else socket.AF_INET
+    both = six and socket.has_dualstack_ipv6()
+    return socket.create_server((host, port), family=family, backlog=2048, dualstack_ipv6=both)
 
 
 def run_workers(count: int, work: Callable[[], None], listening: socket.socket) -> None:
