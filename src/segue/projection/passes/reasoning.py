@@ -4,7 +4,6 @@ This is independent of the pairing of calls and results; neither can break the o
 """
 
 from fnmatch import fnmatchcase
-from operator import is_not
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -61,18 +60,26 @@ class Reasoning(Pass):
 
     def _render(self, step: Step, goes_back: bool) -> None:
         """Replace blocks that cannot go back unchanged; ``goes_back``: signed thinking can."""
-        shown: list[Block | None] = []
+        blocks: list[Block] = []
+        dropped: list[int] = []
+        changed = False
         thinking = self._own if step.own else self._foreign
         for at, block in enumerate(step.content):
+            shown: Block | None = block
             if type(block) is ThinkingContent:
-                shown.append(thinking(step.index, at, block, goes_back))
+                shown = thinking(step.index, at, block, goes_back)
+            elif not step.own:
+                shown = self._unsigned(step.index, at, block)
+            if shown is not block:
+                changed = True
+            if shown is None:
+                dropped.append(at)
             else:
-                shown.append(block if step.own else self._unsigned(step.index, at, block))
-        blocks = [block for block in shown if block is not None]
-        if len(blocks) < len(shown):
-            self.report.keep(step.index, [at for at, block in enumerate(shown) if block is not None])
+                blocks.append(shown)
+        if dropped:
+            self.report.keep(step.index, [at for at in range(len(step.content)) if at not in dropped])
             step.thinned = True
-        if any(map(is_not, shown, step.content)):
+        if changed:
             step.content = blocks
         if not blocks or self._limit is not None:
             step.has |= ODD  # the first few characters may be blank
