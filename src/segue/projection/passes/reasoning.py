@@ -61,7 +61,7 @@ class Reasoning(Pass):
     def _render(self, step: Step, goes_back: bool) -> None:
         """Replace blocks that cannot go back unchanged; ``goes_back``: signed thinking can."""
         blocks: list[Block] = []
-        dropped: list[int] = []
+        dropped: set[int] = set()
         changed = False
         thinking = self._own if step.own else self._foreign
         for at, block in enumerate(step.content):
@@ -73,7 +73,7 @@ class Reasoning(Pass):
             if shown is not block:
                 changed = True
             if shown is None:
-                dropped.append(at)
+                dropped.add(at)
             else:
                 blocks.append(shown)
         if dropped:
