@@ -26,7 +26,7 @@ def bind(host: str, port: int) -> socket.socket:
 def run_workers(count: int, work: Callable[[], None], listening: socket.socket) -> None:
     """Run ``work`` in ``count`` processes until a signal; they end when this process does.
 
-    Then ``listening`` is closed here as well: what nobody accepts any more must be refused."""
+    Then ``listening`` is closed here as well, so that new connections are refused."""
     from prometheus_client.multiprocess import mark_process_dead  # after DIRECTORY is set
 
     try:
